@@ -1,0 +1,53 @@
+# retrace: `make demo` shows it, `make test` proves it. Each of them sets up what it needs first.
+
+export RETRACE_CACHE ?= $(HOME)/.cache/retrace
+export CARGO_TARGET_DIR ?= $(RETRACE_CACHE)/target
+export PATH := $(RETRACE_CACHE)/bin:$(PATH):$(HOME)/.cargo/bin
+
+RETRACE := $(CARGO_TARGET_DIR)/debug/retrace
+PYTHON_FILES = $(shell git ls-files '*.py')
+
+.PHONY: help setup build demo demo-nats test bench check fmt ci
+.DEFAULT_GOAL := help
+
+help: ## show these targets
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' $(firstword $(MAKEFILE_LIST)) | column -t -s '|'
+
+setup: ## install everything the other targets need (they call it themselves)
+	@.ci/setup
+
+build:
+	@.ci/setup base
+	@cargo build --locked -p retrace-runtime --bin retrace
+
+demo: build ## an agent fixes a real bug, without an API key: a scripted server plays the model's part
+	@$(RETRACE) demo
+
+demo-nats: build ## the same demo, with its log in a real nats-server that is started for it
+	@.ci/setup nats
+	@.ci/with-nats $(RETRACE) demo
+
+test: ## every test of the workspace
+	@.ci/setup base nats test
+	@cargo nextest run --locked --workspace $(if $(CI),--profile ci)
+	@cargo test --locked --workspace --doc --quiet
+
+bench: ## durable appends beside the disk's own fsync, and resuming long sessions
+	@.ci/setup base nats
+	@cargo bench --locked -p retrace-benches
+
+check: ## lints, format, documentation, licences, unused dependencies
+	@.ci/setup base lint
+	cargo fmt --all --check
+	cargo clippy --locked --workspace --all-targets -- -D warnings
+	RUSTDOCFLAGS="-D warnings" cargo doc --locked --workspace --no-deps --document-private-items
+	cargo deny --locked check --hide-inclusion-graph licenses bans sources
+	cargo shear
+	$(if $(PYTHON_FILES),python3 -c 'import ast, sys; [ast.parse(open(f).read(), f) for f in sys.argv[1:]]' $(PYTHON_FILES))
+	bash -n .ci/setup .ci/with-nats .ci/run
+
+fmt: ## format the sources
+	@cargo fmt --all
+
+ci: ## what .ci/run does: test and check, from a clean clone
+	@.ci/run

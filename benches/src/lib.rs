@@ -1,0 +1,1 @@
+//! Benchmarks of retrace; see the `benches` folder.

@@ -1,0 +1,37 @@
+//! Which blobs a payload names: what an export has to carry along and what must be there before the event is.
+
+use super::BlobRef;
+use crate::payload::{Context, Control, Job, Payload, Sandbox, Session, Summary, Tool, Turn, Workspace};
+
+/// The blobs that `payload` names. Every kind is listed: whoever adds one has to say here what it names.
+#[must_use]
+pub fn referenced_blobs(payload: &Payload) -> Vec<BlobRef> {
+    match payload {
+        Payload::Turn(turn) => match turn {
+            Turn::Prompted(prompted) => prompted.attachments.iter().map(|attachment| attachment.blob).collect(),
+            Turn::Requested(_) | Turn::Answered(_) | Turn::Failed(_) | Turn::Interrupted(_) | Turn::Ended(_) => Vec::new(),
+        },
+        Payload::Control(control) => match control {
+            Control::PromptSent(sent) => sent.attachments.iter().map(|attachment| attachment.blob).collect(),
+            Control::ApprovalGiven(_) | Control::QuestionAnswered(_) | Control::CancelRequested(_) | Control::Tagged(_) => {
+                Vec::new()
+            }
+        },
+        Payload::Tool(tool) => match tool {
+            Tool::Finished(finished) => finished.output.into_iter().collect(),
+            Tool::Called(_) | Tool::Approved(_) | Tool::Denied(_) | Tool::OutcomeUnknown(_) => Vec::new(),
+        },
+        Payload::Session(
+            Session::Started(_) | Session::Forked(_) | Session::Configured(_) | Session::Closed(_),
+        )
+        | Payload::Context(Context::EpochStarted(_) | Context::Retrieved(_))
+        | Payload::Sandbox(
+            Sandbox::Started(_) | Sandbox::Stopped(_) | Sandbox::LimitHit(_) | Sandbox::NetworkAttempted(_),
+        )
+        | Payload::Workspace(Workspace::Snapshotted(_))
+        | Payload::Summary(Summary::Written(_))
+        | Payload::Job(
+            Job::Submitted(_) | Job::Claimed(_) | Job::Progressed(_) | Job::Finished(_) | Job::Cancelled(_),
+        ) => Vec::new(),
+    }
+}

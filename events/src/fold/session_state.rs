@@ -1,0 +1,225 @@
+//! [`SessionState`] and how each event changes it.
+
+use super::calls::{CallProgress, OpenCall, calls_in};
+use super::totals::Totals;
+use super::transcript::{Transcript, TranscriptItem};
+use super::turn_state::{Stage, TurnState};
+use crate::blob::BlobRef;
+use crate::envelope::Event;
+use crate::hash::Hash;
+use crate::id::{CallId, EventId, Timestamp};
+use crate::payload::settings::Settings;
+use crate::payload::{Context, Payload, Session, Tool, Turn, context, tool, turn};
+use std::collections::HashMap;
+
+/// The context requests are rendered from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Epoch {
+    /// The event that began it.
+    pub event: EventId,
+    /// What it says.
+    pub start: context::EpochStarted,
+}
+
+/// A session at a moment.
+#[derive(Debug, Clone, Default)]
+pub struct SessionState {
+    /// What it is about.
+    pub title: String,
+    /// The workspace's absolute path.
+    pub workspace: String,
+    /// How it behaves; `None` only before the first event.
+    pub settings: Option<Settings>,
+    /// When its first event was made.
+    pub started_at: Timestamp,
+    /// Place, hash and time of its last event.
+    pub head: Option<(u64, Hash, Timestamp)>,
+    /// The first kind or schema of it that only a newer version knows. Such a session must not be written.
+    pub newer: Option<String>,
+    /// The context requests are rendered from.
+    pub epoch: Option<Epoch>,
+    /// The conversation since the epoch began.
+    pub transcript: Transcript,
+    /// The turn that is going on.
+    pub turn: Option<TurnState>,
+    /// The calls of the newest answer, while one of them has no result.
+    pub calls: Vec<OpenCall>,
+    /// The event that holds the newest answer.
+    pub last_answer: Option<EventId>,
+    /// How the last turn ended: outcome in the log's words, and the note; `None` after an interruption.
+    pub last_end: Option<(turn::Outcome, String)>,
+    /// What it has used.
+    pub totals: Totals,
+    /// Whole outputs, for calls whose result shows only a part.
+    pub outputs: HashMap<CallId, BlobRef>,
+    /// Whether it was closed for good.
+    pub closed: bool,
+}
+
+impl SessionState {
+    /// The sequence number the next event will have.
+    #[must_use]
+    pub fn next_seq(&self) -> u64 {
+        self.head.map_or(0, |(seq, ..)| seq + 1)
+    }
+
+    /// The hash of the last event; [`Hash::GENESIS`] before the first.
+    #[must_use]
+    pub fn head_hash(&self) -> Hash {
+        self.head.map_or(Hash::GENESIS, |(_, hash, _)| hash)
+    }
+
+    /// Takes the next event in.
+    pub fn apply(&mut self, event: &Event) {
+        let envelope = &event.envelope;
+        self.head = Some((envelope.seq, event.hash, envelope.at));
+        let Some(payload) = event.payload.known() else {
+            self.newer.get_or_insert_with(|| format!("`{}` (schema {})", envelope.kind, envelope.schema));
+            return;
+        };
+        match payload {
+            Payload::Session(session) => self.apply_session(envelope.at, session),
+            Payload::Turn(turn) => self.apply_turn(envelope.id, envelope.at, turn),
+            Payload::Context(context) => self.apply_context(envelope.id, context),
+            Payload::Tool(tool) => self.apply_tool(envelope.at, tool),
+            Payload::Sandbox(_)
+            | Payload::Workspace(_)
+            | Payload::Summary(_)
+            | Payload::Job(_)
+            | Payload::Control(_) => {}
+        }
+    }
+
+    fn apply_session(&mut self, at: Timestamp, session: &Session) {
+        match session {
+            Session::Started(started) => {
+                self.title.clone_from(&started.title);
+                self.workspace.clone_from(&started.workspace);
+                self.settings = Some(started.settings.clone());
+                self.started_at = at;
+            }
+            Session::Forked(forked) => {
+                self.title.clone_from(&forked.title);
+                self.workspace.clone_from(&forked.workspace);
+                self.settings = Some(forked.settings.clone());
+                self.started_at = at;
+            }
+            Session::Configured(configured) => self.settings = Some(configured.settings.clone()),
+            Session::Closed(_) => self.closed = true,
+        }
+    }
+
+    fn apply_turn(&mut self, id: EventId, at: Timestamp, event: &Turn) {
+        match event {
+            Turn::Prompted(prompt) => {
+                self.totals.prompts += 1;
+                self.transcript.push(TranscriptItem::Prompt { text: prompt.text.clone() });
+                if self.turn.is_none() {
+                    let stage = Stage::Ask { not_before: at };
+                    self.turn =
+                        Some(TurnState { prompt: id, started_at: at, stage, failed_attempts: 0, cut_answers: 0 });
+                }
+            }
+            Turn::Requested(request) => {
+                self.totals.requests += 1;
+                self.set_stage(Stage::Waiting { request: id, cost_bound_microusd: request.cost_bound_microusd });
+            }
+            Turn::Answered(answer) => self.apply_answer(id, answer),
+            Turn::Failed(failed) => self.apply_failure(at, failed),
+            Turn::Interrupted(_) => {
+                self.transcript.push(TranscriptItem::Interruption);
+                self.last_end = None;
+                self.end_turn(at);
+            }
+            Turn::Ended(ended) => {
+                self.last_end = Some((ended.outcome, ended.note.clone()));
+                self.end_turn(at);
+            }
+        }
+    }
+
+    fn apply_answer(&mut self, id: EventId, answer: &turn::Answered) {
+        self.totals.add(&answer.usage, answer.cost_microusd);
+        self.calls = calls_in(&answer.content);
+        self.last_answer = Some(id);
+        let calls = self.calls.iter().map(|call| call.id.clone()).collect();
+        self.transcript.push(TranscriptItem::Answer { event: id, content: answer.content.clone(), calls });
+        let stop_reason = answer.stop_reason.clone();
+        if let Some(turn) = &mut self.turn {
+            turn.failed_attempts = 0;
+            turn.cut_answers = if stop_reason == "max_tokens" { turn.cut_answers + 1 } else { 0 };
+        }
+        self.set_stage(if self.calls.is_empty() { Stage::Answered { stop_reason } } else { Stage::Calls });
+    }
+
+    fn apply_failure(&mut self, at: Timestamp, failed: &turn::Failed) {
+        self.totals.unknown_cost_microusd = self.totals.unknown_cost_microusd.saturating_add(failed.billed_microusd);
+        // A crash of our own says nothing about the server, and must not use up its retries.
+        if let Some(turn) = self.turn.as_mut().filter(|_| failed.failure != turn::Failure::Lost) {
+            turn.failed_attempts += 1;
+        }
+        self.set_stage(match failed.retry_in_ms {
+            Some(wait_ms) => Stage::Ask { not_before: Timestamp(at.0.saturating_add(wait_ms)) },
+            None => Stage::GaveUp { failure: failed.failure, message: failed.message.clone() },
+        });
+    }
+
+    fn apply_context(&mut self, id: EventId, event: &Context) {
+        match event {
+            Context::EpochStarted(start) => {
+                // A first epoch takes in the prompt that was logged just before it; a later one begins afresh.
+                if self.epoch.is_some() {
+                    self.transcript = Transcript::default();
+                }
+                self.epoch = Some(Epoch { event: id, start: start.clone() });
+            }
+            Context::Retrieved(found) => self.transcript.push(TranscriptItem::Passages(found.passages.clone())),
+        }
+    }
+
+    fn apply_tool(&mut self, at: Timestamp, event: &Tool) {
+        match event {
+            Tool::Called(called) => {
+                self.totals.calls += 1;
+                if let Some(call) = self.calls.iter_mut().find(|call| call.id == called.call) {
+                    call.progress = CallProgress::Begun(called.effect);
+                }
+            }
+            Tool::Approved(_) => {}
+            Tool::Denied(denied) => self.apply_result(at, &denied.call, true, &denied.content),
+            Tool::Finished(tool::Finished { call, is_error, content, output, .. }) => {
+                if let Some(blob) = output {
+                    self.outputs.insert(call.clone(), *blob);
+                }
+                self.apply_result(at, call, *is_error, content);
+            }
+            Tool::OutcomeUnknown(unknown) => self.apply_result(at, &unknown.call, true, &unknown.content),
+        }
+    }
+
+    fn apply_result(&mut self, at: Timestamp, call: &CallId, is_error: bool, content: &str) {
+        let open = self.calls.iter_mut().find(|open| open.id == *call && open.progress != CallProgress::Done);
+        // A second result for a call, or one for no call, never reaches the model: the API would refuse it.
+        let Some(open) = open else { return };
+        open.progress = CallProgress::Done;
+        let result = TranscriptItem::Result { call: call.clone(), is_error, content: content.to_owned() };
+        self.transcript.push(result);
+        if self.calls.iter().all(|open| open.progress == CallProgress::Done) {
+            self.transcript.sort_last_results();
+            self.calls.clear();
+            self.set_stage(Stage::Ask { not_before: at });
+        }
+    }
+
+    fn set_stage(&mut self, stage: Stage) {
+        if let Some(turn) = &mut self.turn {
+            turn.stage = stage;
+        }
+    }
+
+    fn end_turn(&mut self, at: Timestamp) {
+        if let Some(turn) = self.turn.take() {
+            self.totals.turn_time_ms += at.since_ms(turn.started_at);
+        }
+    }
+}

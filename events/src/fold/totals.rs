@@ -1,0 +1,47 @@
+//! What a session has used so far.
+
+use crate::payload::turn::Usage;
+
+/// Sums over a whole session.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Totals {
+    /// Prompts.
+    pub prompts: u32,
+    /// Answers.
+    pub steps: u32,
+    /// Attempts at a request, answered or not.
+    pub requests: u32,
+    /// Tool calls that were begun.
+    pub calls: u32,
+    /// Tokens of all answers.
+    pub usage: Usage,
+    /// Cost of all answers, in millionths of a US dollar.
+    pub cost_microusd: u64,
+    /// Upper bound of what unanswered requests may have cost besides, in millionths of a US dollar.
+    pub unknown_cost_microusd: u64,
+    /// Time in turns that are over, in milliseconds.
+    pub turn_time_ms: u64,
+}
+
+impl Totals {
+    /// Tokens in and out, however they were billed.
+    #[must_use]
+    pub const fn tokens(&self) -> u64 {
+        self.usage.total_input_tokens() + self.usage.output_tokens
+    }
+
+    pub(super) fn add(&mut self, usage: &Usage, cost_microusd: u64) {
+        self.steps += 1;
+        self.cost_microusd = self.cost_microusd.saturating_add(cost_microusd);
+        let sum = &mut self.usage;
+        for (total, more) in [
+            (&mut sum.input_tokens, usage.input_tokens),
+            (&mut sum.cache_write_5m_tokens, usage.cache_write_5m_tokens),
+            (&mut sum.cache_write_1h_tokens, usage.cache_write_1h_tokens),
+            (&mut sum.cache_read_tokens, usage.cache_read_tokens),
+            (&mut sum.output_tokens, usage.output_tokens),
+        ] {
+            *total = total.saturating_add(more);
+        }
+    }
+}

@@ -1,0 +1,50 @@
+//! The turn that is going on: from a prompt to its end.
+
+use crate::id::{EventId, Timestamp};
+use crate::payload::turn::Failure;
+
+/// A turn that is not over.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TurnState {
+    /// The prompt that opened it.
+    pub prompt: EventId,
+    /// When it began.
+    pub started_at: Timestamp,
+    /// What it waits for.
+    pub stage: Stage,
+    /// Attempts at the present request that came to nothing.
+    pub failed_attempts: u32,
+    /// Answers in a row that were cut at their token limit.
+    pub cut_answers: u32,
+}
+
+/// What a turn waits for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Stage {
+    /// A request can be made, not before the given moment (after a failure).
+    Ask {
+        /// The earliest moment.
+        not_before: Timestamp,
+    },
+    /// A request was logged, and has neither answer nor failure.
+    Waiting {
+        /// The request.
+        request: EventId,
+        /// The most it can have cost, in millionths of a US dollar.
+        cost_bound_microusd: u64,
+    },
+    /// The newest answer has calls without a result.
+    Calls,
+    /// The newest answer has no calls: the turn is to end.
+    Answered {
+        /// The API's word for why it stopped.
+        stop_reason: String,
+    },
+    /// A request failed and is not to be tried again.
+    GaveUp {
+        /// How it failed.
+        failure: Failure,
+        /// What was said.
+        message: String,
+    },
+}

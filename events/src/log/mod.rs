@@ -1,0 +1,240 @@
+//! The contract of an event log, which every backend keeps and one suite ([`crate::testing::conformance`]) checks.
+//!
+//! ```text
+//!   stream A:   0 ── 1 ── 2 ── 3        seq: per stream, from 0, without gaps; each event holds the hash of the
+//!   stream B:        0 ── 1 ── 2             one before it (prev_hash)
+//!   position:   1 2  3    4 ...         one order over all streams: what readers and indexes follow
+//! ```
+//!
+//! **Order.** `seq` is dense in a stream. [`Position`] grows with every event over all streams, not necessarily by one;
+//! within a stream it grows with `seq`. A reader that has seen position p will never be shown a new event at or
+//! below p.
+//!
+//! **Durability.** When [`EventLog::append`] returns `Ok`, the events survive a crash of the process and a loss of power,
+//! as far as [`EventLog::durability`] says so.
+//!
+//! **Fence.** An append MUST be refused with [`LogError::Fenced`], and nothing stored, unless the first event's `seq` is
+//! one more than the stream's last and its `prev_hash` is that event's hash (for an empty stream: `seq` 0; its
+//! `prev_hash` is [`Hash::GENESIS`] or, for a fork, the parent's). So of two writers exactly one goes on.
+//!
+//! **Idempotence.** Appending the very events that stand at the end of the stream already (same ids, same hashes) MUST
+//! return `Ok` and store nothing. So a writer whose ack was lost repeats the append as it was.
+//!
+//! **Atomicity.** A batch is stored whole or not at all, and no reader sees a part of it.
+//!
+//! **Time-outs.** [`LogError::Unavailable`] never means "not written". Backends look for the events before they return
+//! it; a caller that gets it repeats the same append or reads the stream's head.
+//!
+//! **Size.** A payload of up to [`crate::codec::MAX_PAYLOAD_BYTES`] is taken; where a backend's own limit is lower it keeps the
+//! payload in its blob store, and readers do not see the difference.
+//!
+//! **Damage.** `read`, `read_all` and `follow` compare each event with the hash stored beside it, and each event of a stream
+//! with the one before it that the same call returned, and return [`LogError::Damaged`] rather than skip. The whole
+//! chain is checked by [`crate::verify`].
+
+mod batch;
+mod chain;
+mod memory_log;
+mod nats;
+mod open;
+mod sqlite;
+
+pub use batch::{MAX_BATCH_BYTES, MAX_BATCH_EVENTS, MAX_KIND_BYTES};
+pub use memory_log::{Fault, MemoryLog};
+pub use nats::{NatsLog, NatsOptions};
+pub use open::{LogLocation, open_log};
+pub use sqlite::SqliteLog;
+
+use crate::blob::BlobStore;
+use crate::codec::CodecError;
+use crate::envelope::Envelope;
+use crate::hash::Hash;
+use crate::id::{Class, StreamId, Timestamp, Token};
+use async_trait::async_trait;
+use futures::stream::BoxStream;
+use serde::{Deserialize, Serialize};
+
+/// A place in the order over all streams. 0 is before the first event.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Serialize, Deserialize)]
+pub struct Position(pub u64);
+
+/// The last event of a stream.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Head {
+    /// Its sequence number.
+    pub seq: u64,
+    /// Its hash.
+    pub hash: Hash,
+    /// When it was made.
+    pub at: Timestamp,
+}
+
+/// Which streams are meant; an empty filter means all.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct StreamFilter {
+    /// Only this tenant's.
+    pub tenant: Option<Token>,
+    /// Only this project's.
+    pub project: Option<Token>,
+    /// Only this class.
+    pub class: Option<Class>,
+}
+
+impl StreamFilter {
+    /// Whether `stream` is meant.
+    #[must_use]
+    pub fn matches(&self, stream: &StreamId) -> bool {
+        self.tenant.as_ref().is_none_or(|tenant| *tenant == stream.tenant)
+            && self.project.as_ref().is_none_or(|project| *project == stream.project)
+            && self.class.is_none_or(|class| class == stream.class)
+    }
+}
+
+/// A stream and its last event.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StreamInfo {
+    /// Its name.
+    pub stream: StreamId,
+    /// Its last event.
+    pub head: Head,
+}
+
+/// What an ack of this log is worth.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Durability {
+    /// It survives a loss of power.
+    PowerLoss,
+    /// It survives a crash of the process, but not a loss of power, and why.
+    ProcessCrash(String),
+    /// It survives nothing: for tests.
+    Volatile,
+}
+
+/// An event and where it stands in the order over all streams.
+pub type Positioned = (Position, Envelope);
+
+/// The log. See the [module's documentation](self) for what every backend promises.
+#[async_trait]
+pub trait EventLog: Send + Sync + std::fmt::Debug {
+    /// Appends `batch`, in order, to the stream that all its events name. An empty batch does nothing.
+    ///
+    /// # Errors
+    /// See the module's documentation: fence, idempotence, time-outs, size.
+    async fn append(&self, batch: &[Envelope]) -> Result<(), LogError>;
+
+    /// The last event of `stream`; `None` when there is none. Reads what was written before (never stale).
+    ///
+    /// # Errors
+    /// When the log cannot be asked or the event is damaged.
+    async fn head(&self, stream: &StreamId) -> Result<Option<Head>, LogError>;
+
+    /// Up to `limit` events of `stream` from `from_seq` on. Reads what was written before.
+    ///
+    /// # Errors
+    /// When the log cannot be asked or an event is damaged or missing.
+    async fn read(&self, stream: &StreamId, from_seq: u64, limit: usize) -> Result<Vec<Envelope>, LogError>;
+
+    /// Up to `limit` events after position `after`, over all streams.
+    ///
+    /// # Errors
+    /// As [`Self::read`].
+    async fn read_all(&self, after: Position, limit: usize) -> Result<Vec<Positioned>, LogError>;
+
+    /// All events after position `after` in the streams `filter` means: first those there are, then new ones as they
+    /// are appended, by this or any other process. Ends only with an error.
+    ///
+    /// # Errors
+    /// When the log cannot be asked.
+    async fn follow(
+        &self,
+        filter: StreamFilter,
+        after: Position,
+    ) -> Result<BoxStream<'static, Result<Positioned, LogError>>, LogError>;
+
+    /// The streams `filter` means, the one written last first.
+    ///
+    /// # Errors
+    /// When the log cannot be asked.
+    async fn streams(&self, filter: &StreamFilter) -> Result<Vec<StreamInfo>, LogError>;
+
+    /// The blob store that belongs to the log.
+    fn blobs(&self) -> &dyn BlobStore;
+
+    /// What an ack is worth.
+    fn durability(&self) -> Durability;
+
+    /// Where the log is, for people, without secrets.
+    fn location(&self) -> String;
+}
+
+/// Why the log did not do what it was asked.
+#[derive(Debug, thiserror::Error)]
+pub enum LogError {
+    /// Someone else wrote the stream: this writer must stop.
+    #[error("{stream} was written by another process: its next event is {actual_next}, this writer's was {tried}")]
+    Fenced {
+        /// The stream.
+        stream: StreamId,
+        /// The sequence number of the refused event.
+        tried: u64,
+        /// The one it would have had to have.
+        actual_next: u64,
+    },
+    /// An event is not what it was when it was written, or is gone.
+    #[error("{stream} is damaged at event {seq}: {what}")]
+    Damaged {
+        /// The stream.
+        stream: String,
+        /// The event.
+        seq: u64,
+        /// What is wrong.
+        what: String,
+    },
+    /// The log itself is damaged, and no stream can be named.
+    #[error("the log at {location} is damaged: {what}")]
+    DamagedStore {
+        /// Where it is.
+        location: String,
+        /// What is wrong.
+        what: String,
+    },
+    /// The log, or an event that would have to be understood, was written by a newer version.
+    #[error("{what} was written by a newer version of retrace")]
+    Newer {
+        /// What it is.
+        what: String,
+    },
+    /// There is no space; nothing was stored.
+    #[error("no space left for the log at {location}: {why}")]
+    Full {
+        /// Where the log is.
+        location: String,
+        /// What the system says.
+        why: String,
+    },
+    /// The log cannot be reached, or did not answer in time. Whether an append was stored is unknown.
+    #[error("the log at {location} did not answer: {why}")]
+    Unavailable {
+        /// Where it is.
+        location: String,
+        /// What was seen.
+        why: String,
+    },
+    /// The log's server or file is not fit for its task (too old, not durable, not ours).
+    #[error("the log at {location} cannot be used: {why}")]
+    Unfit {
+        /// Where it is.
+        location: String,
+        /// Why not.
+        why: String,
+    },
+    /// There is no such blob.
+    #[error("there is no blob {0}")]
+    NoSuchBlob(Hash),
+    /// A batch that no log could take.
+    #[error("not a batch: {0}")]
+    InvalidBatch(String),
+    /// Bytes that could not be made or understood.
+    #[error(transparent)]
+    Codec(#[from] CodecError),
+}

@@ -1,0 +1,174 @@
+//! The embedded log: one SQLite file, blobs as files beside it, nothing to install.
+//!
+//! ```text
+//!   <dir>/log.db        streams and events      <dir>/blobs/ab/cdef…   payloads over 256 KiB, outputs, attachments
+//! ```
+//!
+//! **Order.** A position is the `AUTOINCREMENT` row id of an event. SQLite lets one transaction write at a time, over
+//! all processes, and each takes the write lock before it draws its first row id (`BEGIN IMMEDIATE`); so row ids are
+//! committed in the order they are drawn, and whoever has seen position p will never be shown a new one below it.
+//!
+//! **Durability.** WAL with `synchronous=FULL`: a commit returns after its pages are synced.
+//!
+//! **Throughput.** One thread writes ([`committer`]) and puts all appends that wait into one transaction, so that
+//! many writers share a sync. Readers have connections of their own and block nobody.
+//!
+//! Not for network file systems: WAL needs memory shared between all processes that use the file.
+
+mod committer;
+mod failure;
+mod query;
+mod readers;
+mod schema;
+mod tail;
+
+use super::batch::CheckedBatch;
+use super::chain::{Chain, StoredEvent};
+use super::{Durability, EventLog, Head, LogError, Position, Positioned, StreamFilter, StreamInfo};
+use crate::blob::{BlobStore, FileBlobs, make_private_dir, off_thread};
+use crate::envelope::Envelope;
+use crate::id::StreamId;
+use async_trait::async_trait;
+use committer::{Committer, Row};
+use futures::stream::{self, BoxStream, StreamExt};
+use query::Limits;
+use readers::Readers;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use tail::Tail;
+
+/// A payload over this size is kept in the blob store: large rows make SQLite's log grow and its checkpoints slow.
+const SPILL_BYTES: usize = 256 * 1024;
+
+/// How much a follower reads at a time.
+const FOLLOW: Limits = Limits { events: 512, bytes: 8 * 1024 * 1024 };
+
+/// The embedded log. Any number of them, in any number of processes, may be open on the same folder.
+#[derive(Debug)]
+pub struct SqliteLog {
+    dir: PathBuf,
+    committer: Committer,
+    readers: Arc<Readers>,
+    tail: Arc<Tail>,
+    blobs: FileBlobs,
+}
+
+impl SqliteLog {
+    /// Opens the log in the folder `dir`; makes both when they are not there. Blocks.
+    ///
+    /// # Errors
+    /// [`LogError::Newer`] when a newer version made it, [`LogError::Unfit`] when the file is not ours or the folder
+    /// cannot be used, [`LogError::DamagedStore`] when the file is broken, [`LogError::Full`] when there is no space.
+    pub fn open(dir: &Path) -> Result<Self, LogError> {
+        make_private_dir(dir).map_err(|e| failure::unusable_dir(dir, &e))?;
+        failure::refuse_network_filesystem(dir)?;
+        let file = dir.join("log.db");
+        let connection = schema::open_or_create(&file)?;
+        let blobs = FileBlobs::open(&dir.join("blobs"))?;
+        let tail = Arc::new(Tail::new(file.clone()));
+        let committer = Committer::start(&file, connection, Arc::clone(&tail))?;
+        let readers = Arc::new(Readers::new(file, blobs.clone()));
+        Ok(Self { dir: dir.to_owned(), committer, readers, tail, blobs })
+    }
+
+    /// The rows of a batch, their large payloads stored already.
+    async fn rows(&self, batch: CheckedBatch<'_>) -> Result<Vec<Row>, LogError> {
+        let mut rows = Vec::with_capacity(batch.events.len());
+        for event in batch.events {
+            let (envelope, mut bytes, mut payload_blob) = (event.envelope, event.bytes, None);
+            if envelope.payload.len() > SPILL_BYTES {
+                payload_blob = Some(self.blobs.put(&envelope.payload).await?.hash);
+                bytes = StoredEvent::stub(envelope)?;
+            }
+            let stored = StoredEvent { bytes, hash: event.hash, payload_blob };
+            let payload_bytes = envelope.payload.len();
+            rows.push(Row { id: envelope.id, seq: envelope.seq, at: envelope.at, kind: envelope.kind.clone(), payload_bytes, stored });
+        }
+        Ok(rows)
+    }
+}
+
+#[async_trait]
+impl EventLog for SqliteLog {
+    async fn append(&self, batch: &[Envelope]) -> Result<(), LogError> {
+        let Some(batch) = CheckedBatch::check(batch)? else { return Ok(()) };
+        let (stream, first_seq, prev_hash, head) = (batch.stream.clone(), batch.first_seq, batch.prev_hash, batch.head);
+        let rows = self.rows(batch).await?;
+        self.committer.append(committer::Append { stream, first_seq, prev_hash, head, rows }).await
+    }
+
+    async fn head(&self, stream: &StreamId) -> Result<Option<Head>, LogError> {
+        let stream = stream.clone();
+        self.readers.run(move |reader| reader.head(&stream)).await
+    }
+
+    async fn read(&self, stream: &StreamId, from_seq: u64, limit: usize) -> Result<Vec<Envelope>, LogError> {
+        let stream = stream.clone();
+        self.readers.run(move |reader| reader.read(&stream, from_seq, limit)).await
+    }
+
+    async fn read_all(&self, after: Position, limit: usize) -> Result<Vec<Positioned>, LogError> {
+        let limits = Limits { events: limit, bytes: usize::MAX };
+        let read = move |reader: &query::Reader| reader.page(&StreamFilter::default(), after, limits, &mut Chain::default());
+        Ok(self.readers.run(read).await?.events)
+    }
+
+    async fn follow(
+        &self,
+        filter: StreamFilter,
+        after: Position,
+    ) -> Result<BoxStream<'static, Result<Positioned, LogError>>, LogError> {
+        let mut changes = Tail::watch(&self.tail)?;
+        // The first look comes without waiting.
+        changes.mark_changed();
+        let readers = Arc::clone(&self.readers);
+        let start = Some((readers, changes, Arc::new(filter), Chain::default(), after));
+        let pages = stream::unfold(start, |state| async {
+            let (readers, mut changes, filter, mut chain, after) = state?;
+            // Marked as seen before the reading, so that what is committed during it wakes us again. The readers hold
+            // no sender: when the log itself is dropped, the stream goes on only until it has caught up.
+            if changes.changed().await.is_err() {
+                let location = readers.location();
+                return Some((vec![Err(LogError::Unavailable { location, why: "it was closed".to_owned() })], None));
+            }
+            let meant = Arc::clone(&filter);
+            let read = move |reader: &query::Reader| {
+                let page = reader.page(&meant, after, FOLLOW, &mut chain)?;
+                Ok((page, chain))
+            };
+            match readers.run(read).await {
+                Ok((page, chain)) => {
+                    if page.more {
+                        changes.mark_changed();
+                    }
+                    Some((page.events.into_iter().map(Ok).collect(), Some((readers, changes, filter, chain, page.reached))))
+                }
+                Err(e) => Some((vec![Err(e)], None)),
+            }
+        });
+        Ok(pages.flat_map(stream::iter).boxed())
+    }
+
+    async fn streams(&self, filter: &StreamFilter) -> Result<Vec<StreamInfo>, LogError> {
+        let filter = filter.clone();
+        self.readers.run(move |reader| reader.streams(&filter)).await
+    }
+
+    fn blobs(&self) -> &dyn BlobStore {
+        &self.blobs
+    }
+
+    fn durability(&self) -> Durability {
+        Durability::PowerLoss
+    }
+
+    fn location(&self) -> String {
+        self.dir.display().to_string()
+    }
+}
+
+/// Opens the log off the async threads.
+pub(super) async fn open(dir: &Path) -> Result<SqliteLog, LogError> {
+    let owned = dir.to_owned();
+    off_thread(dir, move || SqliteLog::open(&owned)).await
+}

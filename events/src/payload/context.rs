@@ -1,0 +1,86 @@
+//! `context.*`: what goes into a request besides prompts, answers and results.
+
+use crate::id::EventId;
+use serde::{Deserialize, Serialize};
+
+subject! {
+    /// What goes into requests besides the conversation.
+    Context {
+        /// A fresh context; everything after it is appended to it.
+        EpochStarted = "context.epoch_started", 1;
+        /// Something was found and put at the tail.
+        Retrieved = "context.retrieved", 1;
+    }
+}
+
+/// A fresh context. It holds verbatim whatever of a request is not conversation, so that a newer version of
+/// retrace still renders the same bytes.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct EpochStarted {
+    /// 1 for the session's first.
+    pub number: u32,
+    /// The version of the renderer that all requests of the epoch go through.
+    pub renderer: u32,
+    /// The model.
+    pub model: String,
+    /// The model's row of the capability table, as raw JSON.
+    pub model_row: String,
+    /// The request's `system`, as raw JSON.
+    pub system: String,
+    /// The request's `tools`, as raw JSON.
+    pub tools: String,
+    /// The most tokens an answer may have.
+    pub max_tokens: u32,
+    /// The request's `thinking`, as raw JSON.
+    pub thinking: Option<String>,
+    /// What the epoch begins with; empty in a session's first epoch.
+    pub seed: Vec<Passage>,
+    /// The first event whose conversation belongs to the epoch; what is older is there only by the seed.
+    pub from_seq: u64,
+    /// Why it began.
+    pub why: String,
+}
+
+/// Something put into the context, and where it is from.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Passage {
+    /// The words.
+    pub text: String,
+    /// Where they are from.
+    pub source: Source,
+    /// What they cost, in estimated tokens.
+    pub tokens: u32,
+    /// How well they fit, in thousandths; the scale is the retrieval's own.
+    pub score_milli: u32,
+}
+
+/// Where a passage is from.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Source {
+    /// An event.
+    Event(EventId),
+    /// A range of lines of a file in the workspace.
+    File {
+        /// Relative to the workspace.
+        path: String,
+        /// The first line, from 1.
+        first_line: u32,
+        /// The last line.
+        last_line: u32,
+    },
+    /// A node of the summary tree.
+    Summary(String),
+    /// An instruction file.
+    Instructions(String),
+}
+
+/// Something was found and put at the tail.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Retrieved {
+    /// What was looked for.
+    pub query: String,
+    /// What was put in.
+    pub passages: Vec<Passage>,
+    /// The log position the index reflected.
+    pub index_position: u64,
+}

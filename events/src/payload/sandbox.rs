@@ -1,0 +1,73 @@
+//! `sandbox.*`: where tools run, how well that is proven to be shut off, and what it stopped.
+
+use crate::id::CallId;
+use serde::{Deserialize, Serialize};
+
+subject! {
+    /// Sandboxes.
+    Sandbox {
+        /// A sandbox is up.
+        Started = "sandbox.started", 1;
+        /// It is gone.
+        Stopped = "sandbox.stopped", 1;
+        /// Something wanted more than it may have.
+        LimitHit = "sandbox.limit_hit", 1;
+        /// Something reached for the network.
+        NetworkAttempted = "sandbox.network_attempted", 1;
+    }
+}
+
+/// A sandbox is up.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Started {
+    /// The backend: `process`, `container`, `krun` or `none`.
+    pub backend: String,
+    /// The level of isolation that was proven.
+    pub level: String,
+    /// What was tried from the inside to prove it.
+    pub proofs: Vec<Proof>,
+    /// Limits, by name and in words.
+    pub limits: Vec<(String, String)>,
+}
+
+/// One thing that was tried from the inside.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Proof {
+    /// What must hold.
+    pub name: String,
+    /// Whether it does.
+    pub passed: bool,
+    /// What was seen.
+    pub detail: String,
+}
+
+/// A sandbox is gone.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Stopped {
+    /// Why.
+    pub why: String,
+    /// Whether nobody wanted that.
+    pub unexpected: bool,
+}
+
+/// Something wanted more than it may have.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LimitHit {
+    /// The call it happened in.
+    pub call: Option<CallId>,
+    /// `memory`, `pids`, `time`, `output`, `cpu`, `file_size`, `disk`.
+    pub limit: String,
+    /// In words.
+    pub detail: String,
+}
+
+/// Something reached for the network.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NetworkAttempted {
+    /// The call it happened in.
+    pub call: Option<CallId>,
+    /// Host and port.
+    pub destination: String,
+    /// Whether policy let it through.
+    pub allowed: bool,
+}

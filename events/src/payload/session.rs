@@ -1,0 +1,81 @@
+//! `session.*`: a session begins, is forked, is configured anew, is closed.
+
+use super::settings::Settings;
+use crate::hash::Hash;
+use crate::id::StreamId;
+use serde::{Deserialize, Serialize};
+
+subject! {
+    /// A session's life.
+    Session {
+        /// A new session.
+        Started = "session.started", 1;
+        /// A new session that goes on from an event of another.
+        Forked = "session.forked", 1;
+        /// Other settings from here on.
+        Configured = "session.configured", 1;
+        /// Nothing more will come.
+        Closed = "session.closed", 1;
+    }
+}
+
+/// A new session. Always the first event of its stream.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Started {
+    /// What it is about: the beginning of the first prompt, or a given name.
+    pub title: String,
+    /// The workspace's absolute path on the host.
+    pub workspace: String,
+    /// The version of retrace that began it.
+    pub retrace_version: String,
+    /// How it behaves.
+    pub settings: Settings,
+}
+
+/// A session that goes on from an event of another; nothing of the parent is copied.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Forked {
+    /// The stream it comes from.
+    pub parent: StreamId,
+    /// The last event of the parent that belongs to this session too.
+    pub parent_seq: u64,
+    /// That event's hash; it is also this event's `prev_hash`.
+    pub parent_hash: Hash,
+    /// Why it was made.
+    pub reason: ForkReason,
+    /// What it is about.
+    pub title: String,
+    /// Its own workspace's absolute path.
+    pub workspace: String,
+    /// The version of retrace that made it.
+    pub retrace_version: String,
+    /// How it behaves.
+    pub settings: Settings,
+}
+
+/// Why a fork was made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum ForkReason {
+    /// To try something beside the original.
+    Fork,
+    /// To take over from the original.
+    Rewind,
+    /// To do a part of the original's work.
+    Delegate,
+}
+
+/// Other settings from here on.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Configured {
+    /// All of them, also those that stay.
+    pub settings: Settings,
+    /// What changed and on whose word.
+    pub why: String,
+}
+
+/// The session ends for good.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Closed {
+    /// Why.
+    pub why: String,
+}

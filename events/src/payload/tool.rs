@@ -1,0 +1,117 @@
+//! `tool.*`: a call, the decision on it, and what became of it.
+
+use crate::blob::BlobRef;
+use crate::id::{CallId, EventId};
+use serde::{Deserialize, Serialize};
+
+subject! {
+    /// Tool calls.
+    Tool {
+        /// A call is about to be carried out.
+        Called = "tool.called", 1;
+        /// Someone, or a rule, allowed it.
+        Approved = "tool.approved", 1;
+        /// Someone, or a rule, forbade it.
+        Denied = "tool.denied", 1;
+        /// It is done, well or badly.
+        Finished = "tool.finished", 1;
+        /// It was begun, and nobody knows how far it came.
+        OutcomeUnknown = "tool.outcome_unknown", 1;
+    }
+}
+
+/// A call, logged before its effect starts.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Called {
+    /// The model's id of the call.
+    pub call: CallId,
+    /// The tool.
+    pub tool: String,
+    /// Its input as raw JSON, as the model wrote it.
+    pub input: String,
+    /// The answer that holds the call.
+    pub answer: EventId,
+    /// Whether it may be carried out a second time without harm.
+    pub effect: Effect,
+}
+
+/// What a call may do to the world.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Effect {
+    /// It only looks: safe to run again.
+    ReadOnly,
+    /// It may change something.
+    Writes,
+}
+
+/// A call is allowed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Approved {
+    /// The call.
+    pub call: CallId,
+    /// Who said so: a rule, or a person and where.
+    pub by: String,
+    /// For how long.
+    pub scope: ApprovalScope,
+}
+
+/// How far an approval reaches.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum ApprovalScope {
+    /// This call.
+    Once,
+    /// Calls like it in this session.
+    Session,
+    /// Calls like it from now on.
+    Always,
+}
+
+/// A call is forbidden. It counts as its result.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Denied {
+    /// The call.
+    pub call: CallId,
+    /// Who said so.
+    pub by: String,
+    /// What the model is told.
+    pub content: String,
+}
+
+/// A call is done.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Finished {
+    /// The call.
+    pub call: CallId,
+    /// Whether the model is told that it failed.
+    pub is_error: bool,
+    /// What the model is told, redacted and capped.
+    pub content: String,
+    /// How the command ended, when there was one.
+    pub exit: Option<Exit>,
+    /// The whole output, when `content` shows only a part of it.
+    pub output: Option<BlobRef>,
+    /// Files it changed, relative to the workspace, as far as the tool knows.
+    pub changed: Vec<String>,
+    /// From start to end, in milliseconds.
+    pub duration_ms: u64,
+}
+
+/// How a command ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Exit {
+    /// Its exit code, when it ended by itself.
+    pub code: Option<i32>,
+    /// The signal that ended it.
+    pub signal: Option<i32>,
+    /// Whether it was ended for taking too long.
+    pub timed_out: bool,
+}
+
+/// A call was begun, and nobody knows how far it came. It counts as its result.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OutcomeUnknown {
+    /// The call.
+    pub call: CallId,
+    /// What the model is told.
+    pub content: String,
+}

@@ -1,0 +1,48 @@
+//! Why the agent could not go on. What the model did wrong is never one of these: that is told to the model.
+
+use crate::context::{EpochError, RenderError};
+use retrace_events::{LogError, StreamId};
+use retrace_sandbox::SandboxError;
+use std::path::PathBuf;
+
+/// Why the agent could not go on.
+#[derive(Debug, thiserror::Error)]
+pub enum AgentError {
+    /// The log did not do what it was asked.
+    #[error(transparent)]
+    Log(#[from] LogError),
+    /// There is no sandbox, or none that is shut off as asked.
+    #[error(transparent)]
+    Sandbox(#[from] SandboxError),
+    /// There is no such session.
+    #[error("there is no session {0}")]
+    NoSuchSession(StreamId),
+    /// The session has events that only a newer version understands.
+    #[error("session {stream} cannot be continued by this version: it contains {what}")]
+    Newer {
+        /// The session.
+        stream: StreamId,
+        /// What is not understood.
+        what: String,
+    },
+    /// The session was closed for good.
+    #[error("session {0} is closed")]
+    Closed(StreamId),
+    /// The workspace is not there, or is no folder.
+    #[error("the workspace {} cannot be used: {why}", path.display())]
+    Workspace {
+        /// Its path.
+        path: PathBuf,
+        /// Why not.
+        why: String,
+    },
+    /// A prompt without words.
+    #[error("the prompt is empty")]
+    EmptyPrompt,
+    /// The next request cannot be rendered.
+    #[error("cannot render the next request: {0}")]
+    Render(#[from] RenderError),
+    /// The context cannot be written down.
+    #[error(transparent)]
+    Epoch(#[from] EpochError),
+}

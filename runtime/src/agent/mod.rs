@@ -1,0 +1,27 @@
+//! The agent: prompt, request, answer, tools, and again, until the turn ends; each step an event before it acts.
+//!
+//! What to do next is a pure function of the session's state ([`next`]), so going on after a crash is the same code as going
+//! on. [`Agent`] is the handle through which every front end reaches a session. Invariants: a request's event is in the log
+//! before its bytes are sent, a call's event before its effect starts, and a result before the next request; whatever a
+//! crash left open is settled before anything else ([`settle`]).
+
+mod budget;
+mod calls;
+mod error;
+mod handle;
+mod live;
+mod next;
+mod replay;
+mod request;
+mod sandboxing;
+mod settle;
+mod shown;
+pub mod step;
+
+#[cfg(test)]
+mod tests;
+
+pub use error::AgentError;
+pub use handle::{Agent, AgentParts, NewSession, TurnEnd, title_of};
+pub use live::{Live, LiveSender};
+pub use replay::{ReplayError, ReplayReport, RequestCheck, verify_session};

@@ -1,0 +1,112 @@
+//! Verifies a session: its hash chain, and that every request in it is still what the log before it renders to
+//! (invariant 2).
+
+use crate::context::{RenderError, render};
+use retrace_events::payload::{Payload, Turn};
+use retrace_events::{Event, EventId, EventLog, Hash, LogError, SessionState, StreamId, verify};
+
+/// How many events are read at a time.
+const PAGE: usize = 1_000;
+
+/// What a verification found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ReplayReport {
+    /// Events in the chain, all of them sound.
+    pub events: u64,
+    /// The hash of the last event.
+    pub head: Hash,
+    /// All requests, in order.
+    pub requests: Vec<RequestCheck>,
+}
+
+impl ReplayReport {
+    /// Whether every request renders to what was sent.
+    #[must_use]
+    pub fn agrees(&self) -> bool {
+        self.requests.iter().all(RequestCheck::agrees)
+    }
+}
+
+/// One request, logged and rendered again.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RequestCheck {
+    /// Its event.
+    pub event: EventId,
+    /// Its place in the stream.
+    pub seq: u64,
+    /// The hash of the body that was sent, as the log has it.
+    pub logged: Hash,
+    /// The hash of the body that the events before it render to.
+    pub rendered: Hash,
+    /// The size in bytes of the body rendered now.
+    pub body_bytes: u64,
+}
+
+impl RequestCheck {
+    /// Whether it renders to what was sent.
+    #[must_use]
+    pub fn agrees(&self) -> bool {
+        self.logged == self.rendered
+    }
+}
+
+/// Why a session cannot be verified at all.
+#[derive(Debug, thiserror::Error)]
+pub enum ReplayError {
+    /// The log is damaged, or cannot be read.
+    #[error(transparent)]
+    Log(#[from] LogError),
+    /// There is no such session.
+    #[error("there is no session {0}")]
+    NoSuchSession(StreamId),
+    /// A request cannot be rendered again.
+    #[error("the request at event {seq} cannot be rendered again: {source}")]
+    Render {
+        /// Its place in the stream.
+        seq: u64,
+        /// Why not.
+        source: RenderError,
+    },
+}
+
+/// Reads a session from its first event to its last, checks the chain, and renders every request again.
+///
+/// # Errors
+/// When the chain is broken, the log cannot be read, or a request cannot be rendered. A request that renders to something
+/// else is not an error but part of the report.
+pub async fn verify_session(log: &dyn EventLog, stream: &StreamId) -> Result<ReplayReport, ReplayError> {
+    let chain = verify::verify_stream(log, stream).await?;
+    if chain.events == 0 {
+        return Err(ReplayError::NoSuchSession(stream.clone()));
+    }
+    let mut state = SessionState::default();
+    let mut requests = Vec::new();
+    while state.next_seq() < chain.events {
+        let page = log.read(stream, state.next_seq(), PAGE).await?;
+        if page.is_empty() {
+            break;
+        }
+        for envelope in page {
+            let event = Event::decode(envelope).map_err(LogError::from)?;
+            if let Some(check) = check(&state, &event)? {
+                requests.push(check);
+            }
+            state.apply(&event);
+        }
+    }
+    Ok(ReplayReport { events: chain.events, head: chain.head, requests })
+}
+
+/// Renders `event` from the state before it, when it is a request.
+fn check(before: &SessionState, event: &Event) -> Result<Option<RequestCheck>, ReplayError> {
+    let Some(Payload::Turn(Turn::Requested(request))) = event.payload.known() else { return Ok(None) };
+    let seq = event.envelope.seq;
+    let body = render(before).map_err(|source| ReplayError::Render { seq, source })?;
+    Ok(Some(RequestCheck {
+        event: event.envelope.id,
+        seq,
+        logged: request.body_hash,
+        rendered: Hash::of(&body),
+        body_bytes: body.len() as u64,
+    }))
+}

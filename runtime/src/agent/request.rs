@@ -1,0 +1,200 @@
+//! One attempt at a request: rendered, logged, sent, and its answer or failure logged.
+
+use super::error::AgentError;
+use super::handle::Agent;
+use super::live::Live;
+use super::shown::shown;
+use super::step::step;
+use crate::claude::{self, Answer, Block, FailureKind, ModelRow, StopReason};
+use crate::context::render;
+use bytes::Bytes;
+use retrace_events::payload::tool::{Called, Effect, Finished};
+use retrace_events::payload::turn::{Answered, Failed, Failure, Requested, Usage};
+use retrace_events::{CallId, EventId, Hash, Payload, Timestamp};
+use std::time::Duration;
+
+/// About how many bytes of a request make a token; low, so that estimates are high.
+const BYTES_PER_TOKEN: u64 = 3;
+
+impl Agent {
+    /// Makes one attempt at the next request, not before the given moment.
+    pub(super) async fn request(&mut self, not_before: Timestamp, attempt: u32) -> Result<(), AgentError> {
+        if !self.wait_until(not_before).await {
+            return Ok(());
+        }
+        let body = render(&self.state)?;
+        let (epoch, row) = self.epoch_row();
+        let body_bytes = body.len() as u64;
+        let cost_bound_microusd = row.upper_bound_micros(body_bytes, u64::from(self.settings.max_tokens));
+        let requested = Requested {
+            attempt,
+            epoch,
+            body_hash: Hash::of(&body),
+            body_bytes,
+            model: row.id.clone(),
+            estimated_input_tokens: body_bytes.div_ceil(BYTES_PER_TOKEN),
+            cost_bound_microusd,
+        };
+        let events = self.append(vec![(requested.into(), None)]).await?;
+        let Some(request) = events.first().map(|event| event.envelope.id) else { return Ok(()) };
+        step("before send");
+        let sent_at = self.parts.mint.now();
+        let live = self.parts.live.clone();
+        let on_delta = |delta| {
+            if let Some(seen) = shown(delta) {
+                live.send(seen);
+            }
+        };
+        let result = self.parts.client.send(Bytes::from(body), &[], on_delta, &self.parts.cancel).await;
+        step("after receive");
+        match result {
+            Ok(answer) => self.log_answer(request, &row, answer, sent_at).await,
+            Err(failure) => self.log_failure(request, attempt, failure, cost_bound_microusd).await,
+        }
+    }
+
+    /// Waits; false when the user stopped the turn meanwhile.
+    async fn wait_until(&self, moment: Timestamp) -> bool {
+        let wait_ms = moment.since_ms(self.parts.mint.now());
+        if wait_ms == 0 {
+            return true;
+        }
+        tokio::select! {
+            () = tokio::time::sleep(Duration::from_millis(wait_ms)) => true,
+            () = self.parts.cancel.cancelled() => false,
+        }
+    }
+
+    /// The epoch's event and the model's row as the epoch has it.
+    fn epoch_row(&self) -> (EventId, ModelRow) {
+        let epoch = self.state.epoch.as_ref();
+        let logged = epoch.and_then(|epoch| serde_json::from_str(&epoch.start.model_row).ok());
+        // A row written by another version may have other fields; today's row of the same model stands in then.
+        let row = logged.unwrap_or_else(|| self.parts.models.row(&self.settings.model));
+        (epoch.map_or_else(|| EventId(uuid::Uuid::nil()), |epoch| epoch.event), row)
+    }
+
+    async fn log_answer(
+        &mut self,
+        request: EventId,
+        row: &ModelRow,
+        answer: Answer,
+        sent_at: Timestamp,
+    ) -> Result<(), AgentError> {
+        let refused = unusable_calls(&answer);
+        let answered = Answered {
+            request,
+            content: answer.content_json,
+            model: answer.model,
+            stop_reason: answer.stop_reason.as_str().to_owned(),
+            stop_details: answer.stop_details,
+            usage: usage(&answer.usage),
+            cost_microusd: row.cost_micros(&answer.usage),
+            request_id: answer.request_id,
+            duration_ms: self.parts.mint.now().since_ms(sent_at),
+        };
+        // The calls that must not run are settled in the same batch, so that no crash can part them from the answer.
+        let mut batch: Vec<(Payload, Option<EventId>)> = vec![(answered.into(), Some(request))];
+        for refused in refused {
+            let RefusedCall { call, tool, input, why } = refused;
+            let called = Called { call: call.clone(), tool, input, answer: request, effect: Effect::ReadOnly };
+            batch.push((called.into(), Some(request)));
+            batch.push((not_run(call, why).into(), Some(request)));
+        }
+        self.append(batch).await?;
+        Ok(())
+    }
+
+    async fn log_failure(
+        &mut self,
+        request: EventId,
+        attempt: u32,
+        failure: claude::Failure,
+        cost_bound_microusd: u64,
+    ) -> Result<(), AgentError> {
+        let wait = self.retry.next(attempt, &failure, &mut rand::rng());
+        let retry_in_ms = wait.map(|wait| u64::try_from(wait.as_millis()).unwrap_or(u64::MAX));
+        let message = self.parts.redactor.redact(&failure.message).into_owned();
+        if let Some(wait_ms) = retry_in_ms {
+            self.parts.live.send(Live::Waiting { why: message.clone(), wait_ms });
+        }
+        let failed = Failed {
+            request,
+            failure: failure_kind(failure.kind),
+            status: failure.status,
+            message,
+            request_id: failure.request_id,
+            partial: failure.partial.map(|partial| partial.content_json),
+            billed_microusd: if failure.sent.may_be_billed() { cost_bound_microusd } else { 0 },
+            retry_in_ms,
+        };
+        self.append(vec![(failed.into(), Some(request))]).await?;
+        Ok(())
+    }
+}
+
+/// A call of an answer that must not be run.
+struct RefusedCall {
+    call: CallId,
+    tool: String,
+    input: String,
+    why: &'static str,
+}
+
+/// Calls whose input is no JSON object, and the one an answer was cut in: its input may look whole and not be.
+fn unusable_calls(answer: &Answer) -> Vec<RefusedCall> {
+    let cut = answer.stop_reason == StopReason::MaxTokens;
+    let last = answer.blocks.len().saturating_sub(1);
+    let mut refused = Vec::new();
+    for (place, block) in answer.blocks.iter().enumerate() {
+        let Block::ToolUse { id, name, input_json, broken_input } = block else { continue };
+        let why = match broken_input {
+            _ if cut && place == last => "the answer was cut at its token limit inside this call",
+            Some(_) => "its input is not a JSON object",
+            None => continue,
+        };
+        let input = broken_input.as_ref().unwrap_or(input_json).clone();
+        refused.push(RefusedCall { call: CallId(id.clone()), tool: name.clone(), input, why });
+    }
+    refused
+}
+
+fn not_run(call: CallId, why: &str) -> Finished {
+    Finished {
+        call,
+        is_error: true,
+        content: format!("The call was not run: {why}."),
+        exit: None,
+        output: None,
+        changed: Vec::new(),
+        duration_ms: 0,
+    }
+}
+
+fn usage(usage: &claude::Usage) -> Usage {
+    Usage {
+        input_tokens: usage.input_tokens,
+        cache_write_5m_tokens: usage.cache_write_5m(),
+        cache_write_1h_tokens: usage.cache_creation_1h_input_tokens,
+        cache_read_tokens: usage.cache_read_input_tokens,
+        output_tokens: usage.output_tokens,
+    }
+}
+
+const fn failure_kind(kind: FailureKind) -> Failure {
+    match kind {
+        FailureKind::RateLimited => Failure::RateLimited,
+        FailureKind::Overloaded => Failure::Overloaded,
+        FailureKind::Server => Failure::Server,
+        FailureKind::Timeout => Failure::Timeout,
+        FailureKind::Connection => Failure::Connection,
+        FailureKind::Stream => Failure::Stream,
+        FailureKind::Unfinished => Failure::Unfinished,
+        FailureKind::InvalidRequest => Failure::InvalidRequest,
+        FailureKind::Authentication => Failure::Authentication,
+        FailureKind::Permission => Failure::Permission,
+        FailureKind::NotFound => Failure::NotFound,
+        FailureKind::TooLarge => Failure::TooLarge,
+        FailureKind::Cancelled => Failure::Cancelled,
+    }
+}

@@ -1,0 +1,80 @@
+//! Settles what a crash or the user left open: requests whose answer nobody saw, and calls whose end nobody saw.
+
+use super::error::AgentError;
+use super::handle::Agent;
+use retrace_events::fold::{CallProgress, OpenCall, Stage};
+use retrace_events::payload::tool::{Denied, Effect, OutcomeUnknown};
+use retrace_events::payload::turn::{Failed, Failure, Interrupted};
+use retrace_events::{EventId, Payload};
+
+impl Agent {
+    /// A request was sent by a process that is gone: it counts at the most it can have cost, and is made again.
+    pub(super) async fn settle_request(&mut self, request: EventId, bound_microusd: u64) -> Result<(), AgentError> {
+        let lost = lost_request(request, bound_microusd, Failure::Lost, Some(0));
+        self.append(vec![(lost.into(), Some(request))]).await?;
+        Ok(())
+    }
+
+    /// A call was begun by a process that is gone, and may have done something.
+    pub(super) async fn settle_call(&mut self, call: OpenCall) -> Result<(), AgentError> {
+        self.log_unknown(call.id, "retrace was restarted while the call was running").await
+    }
+
+    /// Ends the turn because the user wants it: everything open is settled in the same batch.
+    pub(super) async fn interrupt(&mut self, by: &str) -> Result<(), AgentError> {
+        let mut batch = self.settlements("the user interrupted the turn");
+        let mut during = if self.state.calls.is_empty() { "between two steps" } else { "tool calls" };
+        if let Some(Stage::Waiting { request, cost_bound_microusd }) = self.state.turn.as_ref().map(|turn| &turn.stage) {
+            batch.push((lost_request(*request, *cost_bound_microusd, Failure::Cancelled, None).into(), Some(*request)));
+            during = "a request";
+        }
+        if let Some(Stage::GaveUp { failure: Failure::Cancelled, .. }) = self.state.turn.as_ref().map(|turn| &turn.stage) {
+            during = "a request";
+        }
+        batch.push((Interrupted { by: by.to_owned(), during: during.to_owned() }.into(), None));
+        self.append(batch).await?;
+        Ok(())
+    }
+
+    /// Gives every open call a result, so that the conversation stays whole.
+    pub(super) async fn settle_open_calls(&mut self, why: &str) -> Result<(), AgentError> {
+        let batch = self.settlements(why);
+        if !batch.is_empty() {
+            self.append(batch).await?;
+        }
+        Ok(())
+    }
+
+    fn settlements(&self, why: &str) -> Vec<(Payload, Option<EventId>)> {
+        let open = self.state.calls.iter().filter(|call| call.progress != CallProgress::Done);
+        open.map(|call| (settlement(call, why), None)).collect()
+    }
+}
+
+fn settlement(call: &OpenCall, why: &str) -> Payload {
+    let call_id = call.id.clone();
+    match call.progress {
+        CallProgress::Begun(Effect::Writes) => OutcomeUnknown {
+            call: call_id,
+            content: format!("Interrupted: {why}. It is not known how far this call was carried out; look before repeating it."),
+        }
+        .into(),
+        CallProgress::Begun(Effect::ReadOnly) | CallProgress::Asked | CallProgress::Done => {
+            let content = format!("Not carried out: {why}.");
+            Denied { call: call_id, by: "interruption".to_owned(), content }.into()
+        }
+    }
+}
+
+fn lost_request(request: EventId, billed_microusd: u64, failure: Failure, retry_in_ms: Option<u64>) -> Failed {
+    Failed {
+        request,
+        failure,
+        status: None,
+        message: "retrace was stopped while it waited for the answer; whether there was one is unknown".to_owned(),
+        request_id: None,
+        partial: None,
+        billed_microusd,
+        retry_in_ms,
+    }
+}

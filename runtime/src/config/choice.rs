@@ -1,0 +1,185 @@
+//! Values that are a choice: the sandbox, thinking, the place of the log.
+
+use super::raw::{Misfit, Raw};
+use crate::claude::ModelRow;
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+/// The sandbox that is asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SandboxChoice {
+    /// None at all: commands run as the user.
+    None,
+    /// Namespaces around a process (bubblewrap).
+    Process,
+    /// The strongest that can be proven here.
+    Auto,
+    /// A container.
+    Container,
+    /// A small virtual machine.
+    Krun,
+}
+
+impl SandboxChoice {
+    /// All of them, as they are offered.
+    pub const ALL: [Self; 5] = [Self::Auto, Self::Krun, Self::Container, Self::Process, Self::None];
+
+    /// The word for it.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::None => "none",
+            Self::Process => "process",
+            Self::Auto => "auto",
+            Self::Container => "container",
+            Self::Krun => "krun",
+        }
+    }
+
+    /// The choice that `text` names.
+    #[must_use]
+    pub fn named(text: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|choice| choice.as_str() == text)
+    }
+
+    /// Whether this is at least as strict as `other` whatever the machine turns out to prove. `auto` may end up as
+    /// weak as `process` and as strong as `krun`.
+    #[must_use]
+    pub fn surely_as_strict_as(self, other: Self) -> bool {
+        self == other
+            || match (self, other) {
+                (_, Self::None) | (Self::Krun, _) | (Self::Auto | Self::Container, Self::Process) => true,
+                (Self::None | Self::Process | Self::Auto | Self::Container, _) => false,
+            }
+    }
+
+    /// What `raw` asks for, given what holds so far: `true` (as in `USE_SANDBOX=true`) wants some sandbox and never
+    /// weakens one.
+    pub(super) fn parse(raw: &Raw, so_far: Self) -> Result<Self, Misfit> {
+        if let Raw::Text(text) = raw
+            && let Some(choice) = Self::named(text.trim())
+        {
+            return Ok(choice);
+        }
+        match raw.switch() {
+            Ok(false) => Ok(Self::None),
+            Ok(true) if so_far == Self::None => Ok(Self::Auto),
+            Ok(true) => Ok(so_far),
+            Err(_) => Err("must be one of auto, krun, container, process, none".to_owned()),
+        }
+    }
+}
+
+impl fmt::Display for SandboxChoice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+/// Whether and how the model thinks.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ThinkingChoice {
+    /// As the model's row of the table says.
+    Auto,
+    /// Not at all, where the model lets itself be told.
+    Off,
+    /// As much as the model thinks fit.
+    Adaptive,
+    /// A fixed number of tokens.
+    Budget(u32),
+}
+
+impl ThinkingChoice {
+    pub(super) fn parse(raw: &Raw) -> Result<Self, Misfit> {
+        let misfit = || "must be auto, off, adaptive, or a number of tokens from 1024 on".to_owned();
+        if let Raw::Text(text) = raw {
+            match text.trim() {
+                "auto" => return Ok(Self::Auto),
+                "off" => return Ok(Self::Off),
+                "adaptive" => return Ok(Self::Adaptive),
+                _ => {}
+            }
+        }
+        match raw.number::<u32>() {
+            Ok(tokens) if tokens >= 1_024 => Ok(Self::Budget(tokens)),
+            _ => Err(misfit()),
+        }
+    }
+
+    /// The request's `thinking` field, as raw JSON; `None` leaves it out.
+    #[must_use]
+    pub fn field(&self, row: &ModelRow, max_tokens: u32) -> Option<String> {
+        match self {
+            Self::Auto => row.thinking_field(u64::from(max_tokens)).map(|field| field.to_string()),
+            // Models that cannot be told to be silent answer 400 to the field.
+            Self::Off => {
+                let accepted = row.thinking.accepts.contains(&crate::claude::ThinkingType::Disabled);
+                accepted.then(|| r#"{"type":"disabled"}"#.to_owned())
+            }
+            Self::Adaptive => Some(r#"{"type":"adaptive","display":"summarized"}"#.to_owned()),
+            Self::Budget(tokens) => Some(format!(r#"{{"type":"enabled","budget_tokens":{tokens}}}"#)),
+        }
+    }
+}
+
+impl fmt::Display for ThinkingChoice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Auto => f.write_str("auto"),
+            Self::Off => f.write_str("off"),
+            Self::Adaptive => f.write_str("adaptive"),
+            Self::Budget(tokens) => write!(f, "{tokens}"),
+        }
+    }
+}
+
+/// Where the event log is. Shown without the password an address may hold.
+#[derive(Clone, PartialEq, Eq)]
+pub enum LogChoice {
+    /// In the user's state folder.
+    Default,
+    /// An embedded log in a folder.
+    Folder(PathBuf),
+    /// A NATS server.
+    Nats(String),
+}
+
+impl LogChoice {
+    pub(super) fn parse(raw: &Raw, base: &Path) -> Result<Self, Misfit> {
+        let text = raw.line(4_096)?;
+        if text == "embedded" {
+            return Ok(Self::Default);
+        }
+        match text.split_once("://") {
+            Some(("nats" | "tls" | "ws" | "wss", _)) => Ok(Self::Nats(text)),
+            Some(_) => Err("must be `embedded`, a folder, or an address like nats://host:4222".to_owned()),
+            None => raw.path(base).map(Self::Folder),
+        }
+    }
+}
+
+impl fmt::Display for LogChoice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Default => f.write_str("embedded"),
+            Self::Folder(path) => write!(f, "{}", path.display()),
+            Self::Nats(addresses) => {
+                let shown: Vec<String> = addresses.split(',').map(without_userinfo).collect();
+                f.write_str(&shown.join(","))
+            }
+        }
+    }
+}
+
+impl fmt::Debug for LogChoice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "LogChoice({self})")
+    }
+}
+
+/// An address without the user and password in it.
+fn without_userinfo(address: &str) -> String {
+    let (scheme, rest) = address.split_once("://").map_or(("", address), |(scheme, rest)| (scheme, rest));
+    let host = rest.rsplit_once('@').map_or(rest, |(_, host)| host);
+    if scheme.is_empty() { host.to_owned() } else { format!("{scheme}://{host}") }
+}

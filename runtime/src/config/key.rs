@@ -1,0 +1,133 @@
+//! The list of everything that can be configured: one row a key, with the names it goes by in each source.
+//!
+//! A new key is a variant of [`Key`], a row in [`KEYS`], and an arm where the compiler then asks for one.
+
+/// Something that can be configured.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Key {
+    /// The model's id.
+    Model,
+    /// The most tokens of one answer.
+    MaxTokens,
+    /// Whether and how the model thinks.
+    Thinking,
+    /// Where requests go.
+    BaseUrl,
+    /// The API key (`x-api-key`).
+    ApiKey,
+    /// The API token (`Authorization: Bearer`), for gateways.
+    AuthToken,
+    /// The folder that is worked on.
+    Workspace,
+    /// The sandbox that is asked for.
+    Sandbox,
+    /// Where the event log is.
+    Log,
+    /// Whether a log whose acks may be lost with the power is taken.
+    AcceptNondurable,
+    /// The NATS credentials file.
+    NatsCredentials,
+    /// The NATS nkey seed file.
+    NatsNkey,
+    /// The certificate authority of the NATS server.
+    NatsCa,
+    /// How many copies a JetStream stream that is made here keeps.
+    NatsReplicas,
+    /// The most answered requests of a session.
+    MaxSteps,
+    /// The most tokens of a session.
+    MaxTotalTokens,
+    /// The most a session may cost.
+    MaxCost,
+    /// The longest a session may work.
+    MaxTime,
+    /// How long a command may run.
+    CommandTimeout,
+    /// How often a failed request is tried.
+    MaxAttempts,
+    /// Folders outside the workspace that commands may read.
+    Expose,
+    /// Names of files that commands may not read.
+    Mask,
+}
+
+/// The names of a key.
+#[derive(Debug, Clone, Copy)]
+pub struct KeyInfo {
+    /// The key.
+    pub key: Key,
+    /// Its name in a configuration file and in `retrace config show`; a dot stands for a table.
+    pub name: &'static str,
+    /// Environment variables it is read from; the first that is set counts.
+    pub env: &'static [&'static str],
+    /// The only one of these that is taken from a `.env` file too.
+    pub dotenv: Option<&'static str>,
+    /// Where it may be written down.
+    pub home: Home,
+}
+
+/// The kind of file a key may stand in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Home {
+    /// The user's `config.toml`, and the project's `.retrace.toml` as far as it tightens.
+    Config,
+    /// Only the user's `credentials.toml`.
+    Credentials,
+}
+
+const fn row(
+    key: Key,
+    name: &'static str,
+    env: &'static [&'static str],
+    dotenv: Option<&'static str>,
+    home: Home,
+) -> KeyInfo {
+    KeyInfo { key, name, env, dotenv, home }
+}
+
+/// All keys, in the order in which they are shown.
+pub const KEYS: &[KeyInfo] = &[
+    row(Key::Model, "model", &["RETRACE_MODEL", "MODEL"], Some("MODEL"), Home::Config),
+    row(Key::MaxTokens, "max_tokens", &["RETRACE_MAX_TOKENS", "MAX_TOKENS"], Some("MAX_TOKENS"), Home::Config),
+    row(Key::Thinking, "thinking", &["RETRACE_THINKING"], None, Home::Config),
+    row(Key::BaseUrl, "base_url", &["ANTHROPIC_BASE_URL"], Some("ANTHROPIC_BASE_URL"), Home::Config),
+    row(Key::ApiKey, "anthropic_api_key", &["ANTHROPIC_API_KEY"], Some("ANTHROPIC_API_KEY"), Home::Credentials),
+    row(Key::AuthToken, "anthropic_auth_token", &["ANTHROPIC_AUTH_TOKEN"], None, Home::Credentials),
+    row(Key::Workspace, "workspace", &["RETRACE_WORKSPACE", "SAFEDIR"], Some("SAFEDIR"), Home::Config),
+    row(Key::Sandbox, "sandbox", &["RETRACE_SANDBOX", "USE_SANDBOX"], Some("USE_SANDBOX"), Home::Config),
+    row(Key::Log, "log.location", &["RETRACE_LOG_LOCATION", "NATS_URL"], None, Home::Config),
+    row(Key::AcceptNondurable, "log.accept_nondurable", &["RETRACE_ACCEPT_NONDURABLE"], None, Home::Config),
+    row(Key::NatsCredentials, "log.nats_credentials", &["NATS_CREDS"], None, Home::Config),
+    row(Key::NatsNkey, "log.nats_nkey", &["NATS_NKEY"], None, Home::Config),
+    row(Key::NatsCa, "log.nats_ca", &["NATS_CA"], None, Home::Config),
+    row(Key::NatsReplicas, "log.nats_replicas", &["RETRACE_NATS_REPLICAS"], None, Home::Config),
+    row(Key::MaxSteps, "budget.steps", &["RETRACE_MAX_STEPS"], None, Home::Config),
+    row(Key::MaxTotalTokens, "budget.tokens", &["RETRACE_MAX_TOTAL_TOKENS"], None, Home::Config),
+    row(Key::MaxCost, "budget.cost", &["RETRACE_MAX_COST"], None, Home::Config),
+    row(Key::MaxTime, "budget.time", &["RETRACE_MAX_TIME"], None, Home::Config),
+    row(Key::CommandTimeout, "command_timeout", &["RETRACE_COMMAND_TIMEOUT"], None, Home::Config),
+    row(Key::MaxAttempts, "max_attempts", &["RETRACE_MAX_ATTEMPTS"], None, Home::Config),
+    row(Key::Expose, "expose", &["RETRACE_EXPOSE"], None, Home::Config),
+    row(Key::Mask, "mask", &["RETRACE_MASK"], None, Home::Config),
+];
+
+impl Key {
+    /// The key's names.
+    #[must_use]
+    pub fn info(self) -> &'static KeyInfo {
+        // A test holds the table to be complete; the first row stands in for a missing one.
+        KEYS.iter().find(|row| row.key == self).unwrap_or(&KEYS[0])
+    }
+
+    /// Its name in files.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        self.info().name
+    }
+}
+
+/// The known name most like `name`, for a "did you mean".
+#[must_use]
+pub fn similar<'a>(name: &str, known: &[&'a str]) -> Option<&'a str> {
+    ::similar::get_close_matches(name, known, 1, 0.6).first().copied()
+}

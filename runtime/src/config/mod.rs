@@ -1,0 +1,185 @@
+//! Configuration: every value with the place it came from.
+//!
+//! ```text
+//! built in < user's config.toml < project's .retrace.toml (only tightens) < .env (trusted folders only)
+//!          < credentials.toml, for keys only, at the user file's place < environment < flags
+//! ```
+//!
+//! Invariants: a repository can forbid more but never allow more or redirect anything; keys never come from a file in
+//! the workspace unless the user trusts the folder; the state and configuration folders lie outside the workspace;
+//! nothing here changes the process's environment.
+
+mod bounded;
+mod choice;
+mod dotenv;
+mod error;
+mod file;
+mod folders;
+mod key;
+mod logged;
+mod origin;
+mod project;
+mod raw;
+mod rows;
+mod surroundings;
+mod trust;
+mod values;
+
+#[cfg(test)]
+mod tests;
+
+pub use choice::{LogChoice, SandboxChoice, ThinkingChoice};
+pub use error::ConfigError;
+pub use folders::Folders;
+pub use key::{Home, KEYS, Key, KeyInfo, similar};
+pub use logged::{LoggedError, Resumed};
+pub use origin::{Origin, Sourced};
+pub use raw::Raw;
+pub use rows::Row;
+pub use surroundings::{Flag, Surroundings};
+pub use trust::TrustList;
+pub use values::{Entry, Values};
+
+use crate::claude::{Auth, ModelTable};
+use dotenv::Dotenv;
+use retrace_events::payload::settings::Settings;
+use std::path::{Path, PathBuf};
+
+/// The name of a project's own file.
+pub const PROJECT_FILE: &str = ".retrace.toml";
+
+/// The most tokens of an answer when nothing is configured, unless the model's limit is lower.
+const DEFAULT_MAX_TOKENS: u32 = 32_000;
+
+/// The configuration of one command.
+#[derive(Debug, Clone)]
+pub struct Config {
+    /// The values with their origins.
+    pub values: Values,
+    /// The workspace, canonical.
+    pub workspace: PathBuf,
+    /// The user's folders.
+    pub folders: Folders,
+    /// What the user should be told: refused lines, an untrusted `.env`.
+    pub notices: Vec<String>,
+}
+
+impl Config {
+    /// Reads all sources.
+    ///
+    /// # Errors
+    /// The first thing that is wrong, with file and line.
+    pub fn load(surroundings: &Surroundings) -> Result<Self, ConfigError> {
+        let folders = &surroundings.folders;
+        let credentials = folders.credentials_file();
+        let mut values = Values::builtin(surroundings.cwd.clone());
+        let mut notices = Vec::new();
+
+        let user = [file::user(&folders.config_file(), &credentials)?, file::credentials(&credentials)?].concat();
+        apply(&mut values, &user)?;
+        let own = [surroundings.env_entries(), surroundings.flag_entries()].concat();
+
+        // Where the workspace is decides which `.env` is read, and that may move the workspace on.
+        let mut named = values.clone();
+        apply(&mut named, &own)?;
+        let first = canonical(&named.workspace)?;
+        let trusted = is_trusted(folders, &first)?;
+        let dotenv = match dotenv::read(&first, trusted)? {
+            Dotenv::Nothing => Vec::new(),
+            Dotenv::Entries(entries) => entries,
+            Dotenv::Untrusted(names) => {
+                let file = first.join(".env");
+                notices.push(format!(
+                    "{} sets {} and is not read, because the folder is not trusted (hint: retrace config trust)",
+                    file.display(),
+                    names.join(", ")
+                ));
+                Vec::new()
+            }
+        };
+        apply(&mut named, &dotenv)?;
+        apply(&mut named, &own)?;
+        let workspace = canonical(&named.workspace)?;
+
+        let project = file::project(&workspace.join(PROJECT_FILE), &credentials)?;
+        notices.extend(project::tighten(&mut values, &project)?);
+        apply(&mut values, &dotenv)?;
+        apply(&mut values, &own)?;
+
+        folders.check_outside(&workspace)?;
+        if let LogChoice::Folder(folder) = &values.log.value {
+            folders::refuse_inside("the event log", folder, &workspace)?;
+        }
+        notices.extend(plain_text_warning(&values));
+        Ok(Self { values, workspace, folders: folders.clone(), notices })
+    }
+
+    /// The settings of a new session. Requests, limits and sandbox as configured; what is left open is settled by the
+    /// model's row of `models`.
+    #[must_use]
+    pub fn settings(&self, models: &ModelTable) -> Settings {
+        let values = &self.values;
+        let row = models.row(&values.model.value);
+        let most = u32::try_from(row.max_output_tokens).unwrap_or(u32::MAX);
+        let max_tokens = values.max_tokens.value.unwrap_or_else(|| DEFAULT_MAX_TOKENS.min(most));
+        Settings {
+            model: values.model.value.clone(),
+            max_tokens,
+            thinking: values.thinking.value.field(&row, max_tokens),
+            base_url: values.base_url.value.clone(),
+            sandbox: values.sandbox.value.as_str().to_owned(),
+            budget: values.budget(),
+            command_timeout_ms: values.command_timeout_ms.value,
+            max_attempts: values.max_attempts.value,
+        }
+    }
+
+    /// How requests authenticate: by key when there is one, by token otherwise; `None` when nothing is set.
+    #[must_use]
+    pub fn auth(&self) -> Option<Auth> {
+        let key = self.values.api_key.as_ref().map(|key| Auth::ApiKey(key.value.clone()));
+        key.or_else(|| self.values.auth_token.as_ref().map(|token| Auth::Bearer(token.value.clone())))
+    }
+
+    /// The folder of the embedded log.
+    #[must_use]
+    pub fn log_folder(&self) -> &Path {
+        match &self.values.log.value {
+            LogChoice::Folder(folder) => folder,
+            LogChoice::Default | LogChoice::Nats(_) => &self.folders.state,
+        }
+    }
+}
+
+/// Whether the user trusts `folder` (canonical).
+///
+/// # Errors
+/// When the list of trusted folders cannot be read.
+pub fn is_trusted(folders: &Folders, folder: &Path) -> Result<bool, ConfigError> {
+    let list = TrustList::load(folders.trust_file())?;
+    Ok(folder.to_str().is_some_and(|folder| list.contains(folder)))
+}
+
+fn apply(values: &mut Values, entries: &[Entry]) -> Result<(), ConfigError> {
+    entries.iter().try_for_each(|entry| values.apply(entry))
+}
+
+fn canonical(workspace: &Sourced<PathBuf>) -> Result<PathBuf, ConfigError> {
+    let unusable = |why: String| ConfigError::Workspace {
+        path: workspace.value.clone(),
+        origin: workspace.origin.clone(),
+        why,
+    };
+    let path = workspace.value.canonicalize().map_err(|error| unusable(error.to_string()))?;
+    if path.is_dir() { Ok(path) } else { Err(unusable("it is not a folder".to_owned())) }
+}
+
+/// A key sent over plain HTTP to another machine can be read on the way.
+fn plain_text_warning(values: &Values) -> Option<String> {
+    let url = reqwest::Url::parse(&values.base_url.value).ok()?;
+    let host = url.host_str()?.trim_matches(['[', ']']);
+    let here = host == "localhost" || host.parse::<std::net::IpAddr>().is_ok_and(|ip| ip.is_loopback());
+    (url.scheme() == "http" && !here).then(|| {
+        format!("{}: requests and key go to {host} unencrypted (http)", values.base_url.origin)
+    })
+}

@@ -1,0 +1,93 @@
+//! What a project's `.retrace.toml` may say: it may forbid more, never allow more and never redirect.
+//!
+//! A value that would allow more is left out and reported, so that a repository can neither loosen anything nor hide that
+//! it tried; it does not stop the work, since then any repository could do that.
+
+use super::choice::SandboxChoice;
+use super::error::ConfigError;
+use super::key::Key;
+use super::raw::{Misfit, Raw};
+use super::values::{Entry, Values};
+
+/// What became of a project's value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Verdict {
+    /// It forbids more than what held.
+    Tightens,
+    /// It is what holds already.
+    Same,
+    /// It would allow more.
+    Loosens,
+    /// Its key is none of a project's business.
+    NotHere,
+}
+
+/// Lays the project's entries over `values` as far as they tighten; returns one line for each that does not.
+///
+/// # Errors
+/// When a value is not what its key wants: a limit that cannot be read must not be dropped silently.
+pub fn tighten(values: &mut Values, entries: &[Entry]) -> Result<Vec<String>, ConfigError> {
+    let mut refused = Vec::new();
+    for entry in entries {
+        let (origin, name) = (&entry.origin, entry.key.name());
+        match judge(values, entry).map_err(|why| entry.misfit(why))? {
+            Verdict::Tightens => values.apply(entry)?,
+            Verdict::Same => {}
+            Verdict::Loosens => refused.push(format!("{origin}: `{name}` ignored: a project may only make it stricter")),
+            Verdict::NotHere => refused.push(format!("{origin}: `{name}` ignored: a project may not set it")),
+        }
+    }
+    Ok(refused)
+}
+
+fn judge(values: &Values, entry: &Entry) -> Result<Verdict, Misfit> {
+    let raw = &entry.raw;
+    Ok(match entry.key {
+        Key::MaxTokens => lower(Some(raw.number()?), values.max_tokens.value),
+        Key::MaxSteps => lower(raw.limit(Raw::number)?, values.max_steps.value),
+        Key::MaxTotalTokens => lower(raw.limit(Raw::number)?, values.max_total_tokens.value),
+        Key::MaxCost => lower(raw.limit(Raw::money_microusd)?, values.max_cost_microusd.value),
+        Key::MaxTime => lower(raw.limit(Raw::time_ms)?, values.max_time_ms.value),
+        Key::CommandTimeout => lower(Some(raw.time_ms()?), Some(values.command_timeout_ms.value)),
+        Key::MaxAttempts => lower(Some(raw.number()?), Some(values.max_attempts.value)),
+        Key::Sandbox => stricter(SandboxChoice::parse(raw, values.sandbox.value)?, values.sandbox.value),
+        Key::Mask => raw.names().map(|_| Verdict::Tightens)?,
+        Key::Model
+        | Key::Thinking
+        | Key::BaseUrl
+        | Key::ApiKey
+        | Key::AuthToken
+        | Key::Workspace
+        | Key::Log
+        | Key::AcceptNondurable
+        | Key::NatsCredentials
+        | Key::NatsNkey
+        | Key::NatsCa
+        | Key::NatsReplicas
+        | Key::Expose => Verdict::NotHere,
+    })
+}
+
+/// Compares limits; `None` is no limit.
+fn lower<T: Ord>(wanted: Option<T>, held: Option<T>) -> Verdict {
+    match (wanted, held) {
+        (None, None) => Verdict::Same,
+        (None, Some(_)) => Verdict::Loosens,
+        (Some(_), None) => Verdict::Tightens,
+        (Some(wanted), Some(held)) => match wanted.cmp(&held) {
+            std::cmp::Ordering::Less => Verdict::Tightens,
+            std::cmp::Ordering::Equal => Verdict::Same,
+            std::cmp::Ordering::Greater => Verdict::Loosens,
+        },
+    }
+}
+
+fn stricter(wanted: SandboxChoice, held: SandboxChoice) -> Verdict {
+    if wanted == held {
+        Verdict::Same
+    } else if wanted.surely_as_strict_as(held) {
+        Verdict::Tightens
+    } else {
+        Verdict::Loosens
+    }
+}

@@ -1,0 +1,136 @@
+//! The configuration as rows for people and programs: name, value, origin. Secrets show their last four characters.
+
+use super::Config;
+use super::key::{KEYS, Key};
+use super::origin::{Origin, Sourced};
+use crate::claude::Secret;
+use serde_json::{Value, json};
+
+/// One line of `retrace config show`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Row {
+    /// The key's name.
+    pub name: &'static str,
+    /// The value, as JSON; `null` when there is none.
+    pub value: Value,
+    /// The value for people.
+    pub shown: String,
+    /// Where it came from, for people.
+    pub origin: String,
+}
+
+impl Config {
+    /// All values, in the order of the key table.
+    #[must_use]
+    pub fn rows(&self) -> Vec<Row> {
+        KEYS.iter().map(|row| self.row(row.key)).collect()
+    }
+
+    fn row(&self, key: Key) -> Row {
+        let values = &self.values;
+        match key {
+            Key::Model => plain(key, &values.model),
+            Key::MaxTokens => optional(key, &values.max_tokens, "the model's own", |tokens| json!(tokens)),
+            Key::Thinking => plain(key, &values.thinking),
+            Key::BaseUrl => plain(key, &values.base_url),
+            Key::ApiKey => hidden(key, values.api_key.as_ref()),
+            Key::AuthToken => hidden(key, values.auth_token.as_ref()),
+            Key::Workspace => Row {
+                name: key.name(),
+                value: json!(self.workspace.to_string_lossy()),
+                shown: self.workspace.display().to_string(),
+                origin: values.workspace.origin.to_string(),
+            },
+            Key::Sandbox => plain(key, &values.sandbox),
+            Key::Log => {
+                let mut row = plain(key, &values.log);
+                if row.shown == "embedded" {
+                    row.shown = format!("embedded ({})", self.log_folder().display());
+                }
+                row
+            }
+            Key::AcceptNondurable => typed(key, &values.accept_nondurable, json!(values.accept_nondurable.value)),
+            Key::NatsCredentials => optional(key, &values.nats_credentials, "none", |path| json!(path.to_string_lossy())),
+            Key::NatsNkey => optional(key, &values.nats_nkey, "none", |path| json!(path.to_string_lossy())),
+            Key::NatsCa => optional(key, &values.nats_ca, "none", |path| json!(path.to_string_lossy())),
+            Key::NatsReplicas => typed(key, &values.nats_replicas, json!(values.nats_replicas.value)),
+            Key::MaxSteps => optional(key, &values.max_steps, "none", |steps| json!(steps)),
+            Key::MaxTotalTokens => optional(key, &values.max_total_tokens, "none", |tokens| json!(tokens)),
+            Key::MaxCost => optional(key, &values.max_cost_microusd, "none", |micro| json!(dollars(*micro))),
+            Key::MaxTime => optional(key, &values.max_time_ms, "none", |ms| json!(time(*ms))),
+            Key::CommandTimeout => typed(key, &values.command_timeout_ms, json!(time(values.command_timeout_ms.value))),
+            Key::MaxAttempts => typed(key, &values.max_attempts, json!(values.max_attempts.value)),
+            Key::Expose => {
+                let paths: Vec<String> = values.expose.value.iter().map(|path| path.display().to_string()).collect();
+                typed(key, &values.expose, json!(paths))
+            }
+            Key::Mask => self.mask_row(),
+        }
+    }
+
+    /// Masked names may have come from several places.
+    fn mask_row(&self) -> Row {
+        let names: Vec<&str> = self.values.mask.iter().map(|name| name.value.as_str()).collect();
+        let mut origins: Vec<String> = self.values.mask.iter().map(|name| name.origin.to_string()).collect();
+        origins.dedup();
+        if origins.is_empty() {
+            origins.push(Origin::Default.to_string());
+        }
+        make(Key::Mask, json!(names), origins.join(", "))
+    }
+}
+
+fn make(key: Key, value: Value, origin: String) -> Row {
+    let shown = match &value {
+        Value::String(text) => text.clone(),
+        Value::Array(items) if items.is_empty() => "none".to_owned(),
+        Value::Array(items) => items.iter().map(|item| item.as_str().unwrap_or_default()).collect::<Vec<_>>().join(", "),
+        other => other.to_string(),
+    };
+    Row { name: key.name(), value, shown, origin }
+}
+
+fn typed<T>(key: Key, sourced: &Sourced<T>, value: Value) -> Row {
+    make(key, value, sourced.origin.to_string())
+}
+
+fn plain<T: ToString>(key: Key, sourced: &Sourced<T>) -> Row {
+    typed(key, sourced, Value::String(sourced.value.to_string()))
+}
+
+fn optional<T>(key: Key, sourced: &Sourced<Option<T>>, unset: &str, json: impl Fn(&T) -> Value) -> Row {
+    match &sourced.value {
+        Some(value) => typed(key, sourced, json(value)),
+        None => Row { name: key.name(), value: Value::Null, shown: unset.to_owned(), origin: sourced.origin.to_string() },
+    }
+}
+
+fn hidden(key: Key, secret: Option<&Sourced<Secret>>) -> Row {
+    match secret {
+        Some(secret) => {
+            let shown = masked(secret.value.expose());
+            Row { name: key.name(), value: Value::String(shown.clone()), shown, origin: secret.origin.to_string() }
+        }
+        None => Row { name: key.name(), value: Value::Null, shown: "not set".to_owned(), origin: "-".to_owned() },
+    }
+}
+
+/// Enough of a secret to recognise it by; nothing of one so short that four characters would give it away.
+fn masked(secret: &str) -> String {
+    match secret.len() {
+        0..16 => "set".to_owned(),
+        length => format!("set (…{})", &secret[length - 4..]),
+    }
+}
+
+/// An amount in dollars, with as many decimals as it needs and at least two.
+fn dollars(micro: u64) -> String {
+    let text = format!("{}.{:06}", micro / 1_000_000, micro % 1_000_000);
+    let keep = text.trim_end_matches('0').len().max(text.len() - 4);
+    text[..keep].to_owned()
+}
+
+fn time(ms: u64) -> String {
+    let length = jiff::SignedDuration::from_millis(i64::try_from(ms).unwrap_or(i64::MAX));
+    format!("{length:#}")
+}

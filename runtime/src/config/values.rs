@@ -1,0 +1,208 @@
+//! All values with their origins, and how one more layer is laid over them. The later layer wins; only `mask` adds up,
+//! since a name once masked stays masked.
+
+use super::choice::{LogChoice, SandboxChoice, ThinkingChoice};
+use super::error::ConfigError;
+use super::key::Key;
+use super::origin::{Origin, Sourced};
+use super::raw::{Misfit, Raw};
+use crate::claude::Secret;
+use retrace_events::payload::settings::Budget;
+use std::path::PathBuf;
+
+/// One value of one source.
+#[derive(Debug, Clone)]
+pub struct Entry {
+    /// What it is for.
+    pub key: Key,
+    /// The value as the source has it.
+    pub raw: Raw,
+    /// The source.
+    pub origin: Origin,
+    /// Where relative paths start.
+    pub base: PathBuf,
+}
+
+impl Entry {
+    /// The error that this value is not what its key wants. Secrets are never part of `why`.
+    pub(super) fn misfit(&self, why: Misfit) -> ConfigError {
+        ConfigError::InvalidValue { origin: self.origin.clone(), key: self.key.name(), why }
+    }
+}
+
+/// The configuration's values.
+#[derive(Debug, Clone)]
+pub struct Values {
+    /// The model's id.
+    pub model: Sourced<String>,
+    /// The most tokens of one answer; `None` is the model's own limit, at most 32,000.
+    pub max_tokens: Sourced<Option<u32>>,
+    /// Whether and how the model thinks.
+    pub thinking: Sourced<ThinkingChoice>,
+    /// Where requests go, without a slash at the end.
+    pub base_url: Sourced<String>,
+    /// The API key.
+    pub api_key: Option<Sourced<Secret>>,
+    /// The API token, for gateways.
+    pub auth_token: Option<Sourced<Secret>>,
+    /// The workspace, as it was named.
+    pub workspace: Sourced<PathBuf>,
+    /// The sandbox.
+    pub sandbox: Sourced<SandboxChoice>,
+    /// The event log.
+    pub log: Sourced<LogChoice>,
+    /// Whether a log is taken whose acks a loss of power may undo.
+    pub accept_nondurable: Sourced<bool>,
+    /// The NATS credentials file.
+    pub nats_credentials: Sourced<Option<PathBuf>>,
+    /// The NATS nkey seed file.
+    pub nats_nkey: Sourced<Option<PathBuf>>,
+    /// The NATS server's certificate authority.
+    pub nats_ca: Sourced<Option<PathBuf>>,
+    /// Copies of a JetStream stream that is made here.
+    pub nats_replicas: Sourced<u8>,
+    /// The most answered requests.
+    pub max_steps: Sourced<Option<u32>>,
+    /// The most tokens in and out.
+    pub max_total_tokens: Sourced<Option<u64>>,
+    /// The most money, in millionths of a US dollar.
+    pub max_cost_microusd: Sourced<Option<u64>>,
+    /// The most time in turns, in milliseconds.
+    pub max_time_ms: Sourced<Option<u64>>,
+    /// How long a command may run, in milliseconds.
+    pub command_timeout_ms: Sourced<u64>,
+    /// How often a request is tried.
+    pub max_attempts: Sourced<u32>,
+    /// Paths outside the workspace that commands may read.
+    pub expose: Sourced<Vec<PathBuf>>,
+    /// Names of files that commands may not read, beside those that are always masked.
+    pub mask: Vec<Sourced<String>>,
+}
+
+impl Values {
+    /// The built-in values, for a command started in `cwd`.
+    #[must_use]
+    pub fn builtin(cwd: PathBuf) -> Self {
+        Self {
+            model: Sourced::default("claude-opus-5-5".to_owned()),
+            max_tokens: Sourced::default(None),
+            thinking: Sourced::default(ThinkingChoice::Auto),
+            base_url: Sourced::default("https://api.anthropic.com".to_owned()),
+            api_key: None,
+            auth_token: None,
+            workspace: Sourced::default(cwd),
+            sandbox: Sourced::default(SandboxChoice::Auto),
+            log: Sourced::default(LogChoice::Default),
+            accept_nondurable: Sourced::default(false),
+            nats_credentials: Sourced::default(None),
+            nats_nkey: Sourced::default(None),
+            nats_ca: Sourced::default(None),
+            nats_replicas: Sourced::default(1),
+            max_steps: Sourced::default(Some(500)),
+            max_total_tokens: Sourced::default(None),
+            max_cost_microusd: Sourced::default(None),
+            max_time_ms: Sourced::default(None),
+            command_timeout_ms: Sourced::default(120_000),
+            max_attempts: Sourced::default(8),
+            expose: Sourced::default(Vec::new()),
+            mask: Vec::new(),
+        }
+    }
+
+    /// Lays `entry` over what there is.
+    ///
+    /// # Errors
+    /// When its value is not what its key wants.
+    pub fn apply(&mut self, entry: &Entry) -> Result<(), ConfigError> {
+        self.lay(entry).map_err(|why| entry.misfit(why))
+    }
+
+    fn lay(&mut self, entry: &Entry) -> Result<(), Misfit> {
+        let (raw, base) = (&entry.raw, entry.base.as_path());
+        let origin = entry.origin.clone();
+        let file = || raw.path(base).map(Some);
+        match entry.key {
+            Key::Model => self.model = Sourced::new(raw.line(200)?, origin),
+            Key::MaxTokens => self.max_tokens = Sourced::new(Some(raw.number()?), origin),
+            Key::Thinking => self.thinking = Sourced::new(ThinkingChoice::parse(raw)?, origin),
+            Key::BaseUrl => self.base_url = Sourced::new(web_address(raw)?, origin),
+            Key::ApiKey => self.api_key = Some(Sourced::new(secret(raw)?, origin)),
+            Key::AuthToken => self.auth_token = Some(Sourced::new(secret(raw)?, origin)),
+            Key::Workspace => self.workspace = Sourced::new(raw.path(base)?, origin),
+            Key::Sandbox => self.lay_sandbox(SandboxChoice::parse(raw, self.sandbox.value)?, raw, origin),
+            Key::Log => self.log = Sourced::new(LogChoice::parse(raw, base)?, origin),
+            Key::AcceptNondurable => self.accept_nondurable = Sourced::new(raw.switch()?, origin),
+            Key::NatsCredentials => self.nats_credentials = Sourced::new(file()?, origin),
+            Key::NatsNkey => self.nats_nkey = Sourced::new(file()?, origin),
+            Key::NatsCa => self.nats_ca = Sourced::new(file()?, origin),
+            Key::NatsReplicas => self.nats_replicas = Sourced::new(replicas(raw)?, origin),
+            Key::MaxSteps => self.max_steps = Sourced::new(raw.limit(Raw::number)?, origin),
+            Key::MaxTotalTokens => self.max_total_tokens = Sourced::new(raw.limit(Raw::number)?, origin),
+            Key::MaxCost => self.max_cost_microusd = Sourced::new(raw.limit(Raw::money_microusd)?, origin),
+            Key::MaxTime => self.max_time_ms = Sourced::new(raw.limit(Raw::time_ms)?, origin),
+            Key::CommandTimeout => self.command_timeout_ms = Sourced::new(raw.time_ms()?, origin),
+            Key::MaxAttempts => self.max_attempts = Sourced::new(raw.number()?, origin),
+            Key::Expose => self.expose = Sourced::new(raw.paths(base)?, origin),
+            Key::Mask => {
+                for name in raw.names()? {
+                    self.add_mask(name, &origin);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// A bare "yes" that changes nothing is not the origin of what was there before it.
+    fn lay_sandbox(&mut self, choice: SandboxChoice, raw: &Raw, origin: Origin) {
+        if choice != self.sandbox.value || raw.switch().is_err() {
+            self.sandbox = Sourced::new(choice, origin);
+        }
+    }
+
+    /// Masks a name, once.
+    pub(super) fn add_mask(&mut self, name: String, origin: &Origin) {
+        if !self.mask.iter().any(|known| known.value == name) {
+            self.mask.push(Sourced::new(name, origin.clone()));
+        }
+    }
+
+    /// The limits of a session.
+    #[must_use]
+    pub fn budget(&self) -> Budget {
+        Budget {
+            max_steps: self.max_steps.value,
+            max_tokens: self.max_total_tokens.value,
+            max_cost_microusd: self.max_cost_microusd.value,
+            max_time_ms: self.max_time_ms.value,
+        }
+    }
+}
+
+/// An address requests can go to. User and password in it would end up in the log, so they are refused.
+fn web_address(raw: &Raw) -> Result<String, Misfit> {
+    let text = raw.line(2_000)?;
+    let misfit = || "must be an address like https://host[:port][/path], without user, password or query".to_owned();
+    let url = reqwest::Url::parse(&text).map_err(|_| misfit())?;
+    let plain = url.username().is_empty() && url.password().is_none() && url.query().is_none() && url.fragment().is_none();
+    if !matches!(url.scheme(), "http" | "https") || url.host_str().is_none() || !plain {
+        return Err(misfit());
+    }
+    Ok(text.trim_end_matches('/').to_owned())
+}
+
+/// A key or token; what it is never gets into a message.
+fn secret(raw: &Raw) -> Result<Secret, Misfit> {
+    let text = raw.line(4_096)?;
+    if text.bytes().all(|b| b.is_ascii_graphic()) {
+        Ok(Secret::new(text))
+    } else {
+        Err("must have no spaces and no characters outside ASCII".to_owned())
+    }
+}
+
+fn replicas(raw: &Raw) -> Result<u8, Misfit> {
+    match raw.number()? {
+        copies @ 1..=5 => Ok(copies),
+        _ => Err("must be from 1 to 5".to_owned()),
+    }
+}

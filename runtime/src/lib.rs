@@ -1,0 +1,14 @@
+//! retrace: an event-sourced runtime for coding agents.
+//!
+//! This crate puts the parts together: the agent loop, context assembly, the Claude client, the tools, the scripted
+//! Claude server, configuration and the command line. Front ends reach the agent only through its handle
+//! ([`agent::Agent`]); tools know neither the model nor any front end.
+
+pub mod agent;
+pub mod claude;
+pub mod cli;
+pub mod config;
+pub mod context;
+pub mod demo;
+pub mod scripted;
+pub mod tools;

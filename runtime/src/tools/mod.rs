@@ -1,0 +1,135 @@
+//! The tools the model may call: one file each, one list ([`all`]).
+//!
+//! Tools know neither the model nor any user interface. They act only through the sandbox's guest, so that paths stay
+//! beneath the workspace and nothing runs on the host; what they return is text for the model, and nothing is
+//! logged here (the agent loop does that, before and after).
+
+mod bash;
+mod edit_file;
+mod list_dir;
+mod output;
+mod read_file;
+mod read_output;
+mod schema;
+mod search_files;
+mod write_file;
+
+#[cfg(test)]
+mod tests;
+
+use async_trait::async_trait;
+use retrace_events::payload::tool::{Effect, Exit};
+use retrace_events::{BlobRef, CallId, EventLog};
+use retrace_sandbox::Sandbox;
+use std::sync::Arc;
+use tokio_util::sync::CancellationToken;
+
+pub use schema::{ToolSchema, tools_json};
+
+/// What a tool has to work with.
+#[derive(Clone)]
+pub struct ToolContext {
+    /// The call's id; commands see it as `RETRACE_CALL_ID`.
+    pub call: CallId,
+    /// Where everything happens.
+    pub sandbox: Sandbox,
+    /// Where large outputs are kept and read from.
+    pub log: Arc<dyn EventLog>,
+    /// How long a command may run when its input names no time, in milliseconds.
+    pub command_timeout_ms: u64,
+    /// Takes secrets out of a text before it is kept or shown.
+    pub redactor: Arc<retrace_events::redact::Redactor>,
+    /// Finds, among this session's finished calls, the whole output of a call (for `read_output`).
+    pub outputs: Arc<dyn Fn(&CallId) -> Option<BlobRef> + Send + Sync>,
+    /// Takes pieces of output as they come, for whoever watches.
+    pub progress: Arc<dyn Fn(&str) + Send + Sync>,
+    /// Ends the call early.
+    pub cancel: CancellationToken,
+}
+
+/// What a call came to.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct ToolResult {
+    /// What the model is told.
+    pub content: String,
+    /// Whether that is a failure.
+    pub is_error: bool,
+    /// How the command ended, when there was one.
+    pub exit: Option<Exit>,
+    /// The whole output, when `content` has only a part.
+    pub output: Option<BlobRef>,
+    /// Files it changed, relative to the workspace.
+    pub changed: Vec<String>,
+    /// A limit of the sandbox that was hit: its name and what happened.
+    pub limit_hit: Option<(String, String)>,
+}
+
+impl ToolResult {
+    /// A failure the model is told about.
+    #[must_use]
+    pub fn error(content: impl Into<String>) -> Self {
+        Self { content: content.into(), is_error: true, ..Self::default() }
+    }
+
+    /// A success with a text.
+    #[must_use]
+    pub fn text(content: impl Into<String>) -> Self {
+        Self { content: content.into(), ..Self::default() }
+    }
+}
+
+/// Why a call could not be carried out at all; anything the model should hear is a [`ToolResult`] instead.
+#[derive(Debug, thiserror::Error)]
+pub enum ToolFailure {
+    /// The sandbox is gone. How far the call came is not known.
+    #[error("the sandbox is gone: {0}")]
+    SandboxGone(String),
+    /// The call was ended early by the user.
+    #[error("cancelled")]
+    Cancelled,
+    /// The log could not keep the output.
+    #[error(transparent)]
+    Log(#[from] retrace_events::LogError),
+}
+
+/// A tool.
+#[async_trait]
+pub trait Tool: Send + Sync {
+    /// Its name, as the model calls it.
+    fn name(&self) -> &'static str;
+
+    /// Name, description and input schema, as the model is told them.
+    fn schema(&self) -> ToolSchema;
+
+    /// Whether a call may be carried out a second time without harm.
+    fn effect(&self) -> Effect;
+
+    /// One line for people, from an input that may be anything: `cargo test`, `src/lib.rs`.
+    fn summary(&self, input: &serde_json::Value) -> String;
+
+    /// Carries out a call. An input that does not fit the schema is a [`ToolResult::error`] that says what is wrong.
+    ///
+    /// # Errors
+    /// Only when the call could not be carried out at all.
+    async fn run(&self, context: &ToolContext, input: serde_json::Value) -> Result<ToolResult, ToolFailure>;
+}
+
+/// All tools, in the order in which the model is told of them.
+#[must_use]
+pub fn all() -> Vec<Arc<dyn Tool>> {
+    vec![
+        Arc::new(bash::Bash),
+        Arc::new(read_file::ReadFile),
+        Arc::new(write_file::WriteFile),
+        Arc::new(edit_file::EditFile),
+        Arc::new(list_dir::ListDir),
+        Arc::new(search_files::SearchFiles),
+        Arc::new(read_output::ReadOutput),
+    ]
+}
+
+/// What a call of `tool` may do to the world. A tool that does not exist does nothing.
+#[must_use]
+pub fn effect_of(tool: &str) -> Effect {
+    all().iter().find(|known| known.name() == tool).map_or(Effect::ReadOnly, |known| known.effect())
+}

@@ -1,0 +1,32 @@
+//! The guest agent: the one process of ours that runs inside a sandbox, and the protocol the host speaks with it.
+//!
+//! The library holds both halves that must agree: the frame codec and the messages (used by the host too), and the
+//! server that the `retrace-guest` binary runs. All backends use the same agent, because a microVM has no "exec".
+//!
+//! Invariants:
+//! - every file operation stays beneath the workspace root (`openat2` with `RESOLVE_BENEATH`), whatever the path says;
+//! - when a call has ended, no process of that call is left, whatever it did (`setsid`, double fork, cleared environ);
+//! - nothing that comes over the wire can make the guest panic or allocate more than the bounds in [`frame`].
+//!
+//! It does not isolate anything by itself: that is the work of the backend that starts it.
+
+pub mod frame;
+pub mod message;
+pub mod probe;
+pub mod raw_path;
+
+mod exec;
+mod files;
+mod mailbox;
+mod server;
+
+pub use server::{ServeError, serve};
+
+/// Version of the protocol; host and guest refuse each other when it differs.
+pub const PROTOCOL_VERSION: u32 = 1;
+
+/// Environment variable that carries the call's id into every command.
+pub const CALL_ID_VARIABLE: &str = "RETRACE_CALL_ID";
+
+/// Environment variable that marks every process of one sandbox; the `none` backend finds left-overs by it.
+pub const SANDBOX_ID_VARIABLE: &str = "RETRACE_SANDBOX_ID";

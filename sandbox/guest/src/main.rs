@@ -1,0 +1,33 @@
+//! `retrace-guest`: serves the guest protocol on stdin/stdout, or (as `probe`) reports what a command can do here.
+//!
+//! It has no other interface and reads no configuration: the host says everything over the protocol.
+
+use std::ffi::OsString;
+use std::io::Write as _;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use retrace_guest::{probe, serve};
+
+const USAGE: &str = "usage: retrace-guest serve --root <workspace> | retrace-guest probe < plan.json";
+
+fn main() -> ExitCode {
+    let arguments: Vec<OsString> = std::env::args_os().skip(1).collect();
+    let outcome = match arguments.as_slice() {
+        [mode, flag, root] if mode == "serve" && flag == "--root" => {
+            serve(&PathBuf::from(root)).map_err(|error| error.to_string())
+        }
+        [mode] if mode == "probe" => {
+            probe::run(std::io::stdin().lock(), std::io::stdout().lock()).map_err(|error| error.to_string())
+        }
+        _ => Err(USAGE.to_owned()),
+    };
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(message) => {
+            // Nothing is left to do when even stderr is gone.
+            let _ = writeln!(std::io::stderr(), "retrace-guest: {message}");
+            ExitCode::FAILURE
+        }
+    }
+}

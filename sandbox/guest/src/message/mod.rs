@@ -1,0 +1,153 @@
+//! The messages of the protocol: what the host asks and what the guest answers.
+//!
+//! Every request has an id of its own, chosen by the host and never used twice; several run at once. `Data`, `Credit`
+//! and `Kill` carry the id of the request they belong to. A request ends with exactly one closing answer
+//! ([`Response::is_final`]); answers before that are parts of it.
+
+mod exec;
+mod failure;
+mod files;
+
+use serde::{Deserialize, Serialize};
+
+pub use exec::{Command, ExecEnd, ExecLimits, ExecSpec, Usage};
+pub use failure::{Failure, FailureKind};
+pub use files::{
+    Entry, EntryKind, FileStat, ListDone, ListSpec, Match, ReadDone, ReadSpec, SearchDone, SearchSpec, StatSpec,
+    Truncation, WriteDone, WriteSpec,
+};
+
+/// Bytes of output the guest may send for a command before the host must grant more with [`Request::Credit`].
+pub const INITIAL_CREDIT_BYTES: u64 = 1024 * 1024;
+/// The most bytes one `Read` returns.
+pub const MAX_READ_BYTES: u64 = 64 * 1024 * 1024;
+/// The most bytes one `Write` takes.
+pub const MAX_WRITE_BYTES: u64 = 256 * 1024 * 1024;
+/// The most bytes a command is given on its stdin.
+pub const MAX_STDIN_BYTES: u64 = 16 * 1024 * 1024;
+/// The most requests that run at once.
+pub const MAX_CONCURRENT_REQUESTS: usize = 64;
+
+/// A message together with the id of the request it belongs to.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Envelope<M> {
+    /// The request's id.
+    pub id: u64,
+    /// The message.
+    pub message: M,
+}
+
+/// What the host sends.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "op", rename_all = "snake_case")]
+pub enum Request {
+    /// Runs a command; its stdin follows as `Data`.
+    Exec(ExecSpec),
+    /// A part (the body) of a command's stdin or of a file to write.
+    Data {
+        /// No more parts follow.
+        last: bool,
+    },
+    /// Allows so many more bytes of output.
+    Credit {
+        /// How many, in bytes.
+        bytes: u64,
+    },
+    /// Ends the request: a command's whole process tree, a listing, a search, a half-sent write.
+    Kill,
+    /// Reads a range of a file.
+    Read(ReadSpec),
+    /// Writes a file; its contents follow as `Data`.
+    Write(WriteSpec),
+    /// Asks what a path is.
+    Stat(StatSpec),
+    /// Lists a folder.
+    List(ListSpec),
+    /// Searches file contents.
+    Search(SearchSpec),
+    /// Asks for a sign of life.
+    Ping,
+    /// Kills all commands and exits.
+    Shutdown,
+}
+
+/// What the guest sends.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "op", rename_all = "snake_case")]
+pub enum Response {
+    /// The first frame of all, unasked, with id 0.
+    Hello(Hello),
+    /// A part (the body) of a command's stdout.
+    Stdout,
+    /// A part (the body) of a command's stderr.
+    Stderr,
+    /// The command and everything it started are gone.
+    Exited(ExecEnd),
+    /// A part (the body) of a file that is read.
+    Data,
+    /// The range was read.
+    ReadDone(ReadDone),
+    /// The file was written.
+    WriteDone(WriteDone),
+    /// What the path is.
+    Stat(FileStat),
+    /// A part of a listing.
+    Entries {
+        /// In the order of the walk.
+        entries: Vec<Entry>,
+    },
+    /// The listing is complete, or was cut.
+    ListDone(ListDone),
+    /// A part of a search's matches.
+    Matches {
+        /// In the order of the walk, then by line.
+        matches: Vec<Match>,
+    },
+    /// The search is complete, or was cut.
+    SearchDone(SearchDone),
+    /// The answer to a ping.
+    Pong,
+    /// The answer to a shutdown; the guest exits after it.
+    Bye,
+    /// The request failed.
+    Failed(Failure),
+}
+
+impl Response {
+    /// True for the answer that ends its request.
+    #[must_use]
+    pub fn is_final(&self) -> bool {
+        match self {
+            Self::Hello(_)
+            | Self::Stdout
+            | Self::Stderr
+            | Self::Data
+            | Self::Entries { .. }
+            | Self::Matches { .. } => false,
+            Self::Exited(_)
+            | Self::ReadDone(_)
+            | Self::WriteDone(_)
+            | Self::Stat(_)
+            | Self::ListDone(_)
+            | Self::SearchDone(_)
+            | Self::Pong
+            | Self::Bye
+            | Self::Failed(_) => true,
+        }
+    }
+}
+
+/// The guest's introduction.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Hello {
+    /// Must equal the host's [`crate::PROTOCOL_VERSION`].
+    pub protocol: u32,
+    /// Version of the guest's package.
+    pub guest_version: String,
+    /// Release of the kernel the guest runs on; tells a microVM from its host.
+    pub kernel: String,
+    /// The user id, as the guest sees it.
+    pub uid: u32,
+    /// The process id, as the guest sees it (1 in a namespace of its own).
+    pub pid: u32,
+}
