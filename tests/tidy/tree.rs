@@ -115,7 +115,9 @@ impl fmt::Display for Finding {
 
 #[test]
 fn test_files_are_told_from_product_files() {
-    for path in ["tests/e2e/main.rs", "events/src/testing/mod.rs", "a/src/b/tests.rs", "a/src/b_tests.rs", "benches/src/lib.rs"] {
+    for path in
+        ["tests/e2e/main.rs", "events/src/testing/mod.rs", "a/src/b/tests.rs", "a/src/b_tests.rs", "benches/src/lib.rs"]
+    {
         assert!(is_test(path), "{path}");
     }
     for path in ["events/src/latest.rs", "runtime/src/main.rs", "a/src/contests.rs"] {

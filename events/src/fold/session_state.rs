@@ -181,7 +181,8 @@ impl SessionState {
         match event {
             Tool::Called(called) => {
                 self.totals.calls += 1;
-                if let Some(call) = self.calls.iter_mut().find(|call| call.id == called.call) {
+                let asked = |call: &&mut OpenCall| call.id == called.call && call.progress == CallProgress::Asked;
+                if let Some(call) = self.calls.iter_mut().find(asked) {
                     call.progress = CallProgress::Begun(called.effect);
                 }
             }

@@ -20,7 +20,7 @@ impl Secret {
         Self(text.into())
     }
 
-    pub(super) fn expose(&self) -> &str {
+    pub(crate) fn expose(&self) -> &str {
         &self.0
     }
 }

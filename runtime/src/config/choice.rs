@@ -2,8 +2,9 @@
 
 use super::raw::{Misfit, Raw};
 use crate::claude::ModelRow;
+use retrace_events::log::LogLocation;
 use std::fmt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// The sandbox that is asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -133,27 +134,26 @@ impl fmt::Display for ThinkingChoice {
     }
 }
 
-/// Where the event log is. Shown without the password an address may hold.
-#[derive(Clone, PartialEq, Eq)]
+/// Where the event log is, as it was asked for. Shown without the password an address may hold.
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum LogChoice {
     /// In the user's state folder.
-    Default,
-    /// An embedded log in a folder.
-    Folder(PathBuf),
-    /// A NATS server.
-    Nats(String),
+    Embedded,
+    /// In another folder, or on a NATS server.
+    At(LogLocation),
 }
 
 impl LogChoice {
     pub(super) fn parse(raw: &Raw, base: &Path) -> Result<Self, Misfit> {
         let text = raw.line(4_096)?;
         if text == "embedded" {
-            return Ok(Self::Default);
+            return Ok(Self::Embedded);
         }
-        match text.split_once("://") {
-            Some(("nats" | "tls" | "ws" | "wss", _)) => Ok(Self::Nats(text)),
-            Some(_) => Err("must be `embedded`, a folder, or an address like nats://host:4222".to_owned()),
-            None => raw.path(base).map(Self::Folder),
+        match text.parse() {
+            Ok(LogLocation::Embedded(_)) => raw.path(base).map(|folder| Self::At(LogLocation::Embedded(folder))),
+            Ok(server @ LogLocation::Nats(_)) => Ok(Self::At(server)),
+            // The reason is dropped with the text, which may hold a password.
+            Err(_) => Err("must be `embedded`, a folder, or an address like nats://host:4222".to_owned()),
         }
     }
 }
@@ -161,25 +161,8 @@ impl LogChoice {
 impl fmt::Display for LogChoice {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Default => f.write_str("embedded"),
-            Self::Folder(path) => write!(f, "{}", path.display()),
-            Self::Nats(addresses) => {
-                let shown: Vec<String> = addresses.split(',').map(without_userinfo).collect();
-                f.write_str(&shown.join(","))
-            }
+            Self::Embedded => f.write_str("embedded"),
+            Self::At(location) => location.fmt(f),
         }
     }
-}
-
-impl fmt::Debug for LogChoice {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "LogChoice({self})")
-    }
-}
-
-/// An address without the user and password in it.
-fn without_userinfo(address: &str) -> String {
-    let (scheme, rest) = address.split_once("://").map_or(("", address), |(scheme, rest)| (scheme, rest));
-    let host = rest.rsplit_once('@').map_or(rest, |(_, host)| host);
-    if scheme.is_empty() { host.to_owned() } else { format!("{scheme}://{host}") }
 }

@@ -94,6 +94,9 @@ pub enum ConfigError {
         /// The workspace.
         workspace: PathBuf,
     },
+    /// What the environment says about the NATS server makes no sense.
+    #[error(transparent)]
+    Log(#[from] retrace_events::LogError),
     /// There is no home folder to keep anything in.
     #[error("no home folder is known")]
     NoHome,
@@ -115,7 +118,7 @@ impl ConfigError {
                 Some("choose a folder below it with --workspace, or move the state with XDG_STATE_HOME".to_owned())
             }
             Self::NoHome => Some("set HOME, or XDG_CONFIG_HOME, XDG_STATE_HOME and XDG_CACHE_HOME".to_owned()),
-            Self::Syntax { .. } | Self::InvalidValue { .. } | Self::Unreadable { .. } | Self::Unwritable { .. } => None,
+            Self::Syntax { .. } | Self::InvalidValue { .. } | Self::Unreadable { .. } | Self::Unwritable { .. } | Self::Log(_) => None,
         }
     }
 }

@@ -25,14 +25,6 @@ pub enum Key {
     Log,
     /// Whether a log whose acks may be lost with the power is taken.
     AcceptNondurable,
-    /// The NATS credentials file.
-    NatsCredentials,
-    /// The NATS nkey seed file.
-    NatsNkey,
-    /// The certificate authority of the NATS server.
-    NatsCa,
-    /// How many copies a JetStream stream that is made here keeps.
-    NatsReplicas,
     /// The most answered requests of a session.
     MaxSteps,
     /// The most tokens of a session.
@@ -95,12 +87,8 @@ pub const KEYS: &[KeyInfo] = &[
     row(Key::AuthToken, "anthropic_auth_token", &["ANTHROPIC_AUTH_TOKEN"], None, Home::Credentials),
     row(Key::Workspace, "workspace", &["RETRACE_WORKSPACE", "SAFEDIR"], Some("SAFEDIR"), Home::Config),
     row(Key::Sandbox, "sandbox", &["RETRACE_SANDBOX", "USE_SANDBOX"], Some("USE_SANDBOX"), Home::Config),
-    row(Key::Log, "log.location", &["RETRACE_LOG_LOCATION", "NATS_URL"], None, Home::Config),
-    row(Key::AcceptNondurable, "log.accept_nondurable", &["RETRACE_ACCEPT_NONDURABLE"], None, Home::Config),
-    row(Key::NatsCredentials, "log.nats_credentials", &["NATS_CREDS"], None, Home::Config),
-    row(Key::NatsNkey, "log.nats_nkey", &["NATS_NKEY"], None, Home::Config),
-    row(Key::NatsCa, "log.nats_ca", &["NATS_CA"], None, Home::Config),
-    row(Key::NatsReplicas, "log.nats_replicas", &["RETRACE_NATS_REPLICAS"], None, Home::Config),
+    row(Key::Log, "log", &["RETRACE_LOG_LOCATION", "NATS_URL"], None, Home::Config),
+    row(Key::AcceptNondurable, "accept_nondurable", &["RETRACE_ACCEPT_NONDURABLE"], None, Home::Config),
     row(Key::MaxSteps, "budget.steps", &["RETRACE_MAX_STEPS"], None, Home::Config),
     row(Key::MaxTotalTokens, "budget.tokens", &["RETRACE_MAX_TOTAL_TOKENS"], None, Home::Config),
     row(Key::MaxCost, "budget.cost", &["RETRACE_MAX_COST"], None, Home::Config),

@@ -42,6 +42,7 @@ pub use values::{Entry, Values};
 
 use crate::claude::{Auth, ModelTable};
 use dotenv::Dotenv;
+use retrace_events::log::LogLocation;
 use retrace_events::payload::settings::Settings;
 use std::path::{Path, PathBuf};
 
@@ -58,6 +59,8 @@ pub struct Config {
     pub values: Values,
     /// The workspace, canonical.
     pub workspace: PathBuf,
+    /// Where the event log is.
+    pub log: LogLocation,
     /// The user's folders.
     pub folders: Folders,
     /// What the user should be told: refused lines, an untrusted `.env`.
@@ -107,11 +110,12 @@ impl Config {
         apply(&mut values, &own)?;
 
         folders.check_outside(&workspace)?;
-        if let LogChoice::Folder(folder) = &values.log.value {
+        let log = log_location(&values, surroundings)?;
+        if let LogLocation::Embedded(folder) = &log {
             folders::refuse_inside("the event log", folder, &workspace)?;
         }
         notices.extend(plain_text_warning(&values));
-        Ok(Self { values, workspace, folders: folders.clone(), notices })
+        Ok(Self { values, workspace, log, folders: folders.clone(), notices })
     }
 
     /// The settings of a new session. Requests, limits and sandbox as configured; what is left open is settled by the
@@ -140,15 +144,6 @@ impl Config {
         let key = self.values.api_key.as_ref().map(|key| Auth::ApiKey(key.value.clone()));
         key.or_else(|| self.values.auth_token.as_ref().map(|token| Auth::Bearer(token.value.clone())))
     }
-
-    /// The folder of the embedded log.
-    #[must_use]
-    pub fn log_folder(&self) -> &Path {
-        match &self.values.log.value {
-            LogChoice::Folder(folder) => folder,
-            LogChoice::Default | LogChoice::Nats(_) => &self.folders.state,
-        }
-    }
 }
 
 /// Whether the user trusts `folder` (canonical).
@@ -158,6 +153,20 @@ impl Config {
 pub fn is_trusted(folders: &Folders, folder: &Path) -> Result<bool, ConfigError> {
     let list = TrustList::load(folders.trust_file())?;
     Ok(folder.to_str().is_some_and(|folder| list.contains(folder)))
+}
+
+/// Where the log is, with what the environment says about reaching a NATS server.
+fn log_location(values: &Values, surroundings: &Surroundings) -> Result<LogLocation, ConfigError> {
+    match &values.log.value {
+        LogChoice::Embedded => Ok(LogLocation::Embedded(surroundings.folders.state.clone())),
+        LogChoice::At(LogLocation::Embedded(folder)) => Ok(LogLocation::Embedded(folder.clone())),
+        LogChoice::At(LogLocation::Nats(options)) => {
+            let mut options = options.clone();
+            options.fill_from_env(|name| surroundings.env.get(name).cloned())?;
+            options.accept_nondurable |= values.accept_nondurable.value;
+            Ok(LogLocation::Nats(options))
+        }
+    }
 }
 
 fn apply(values: &mut Values, entries: &[Entry]) -> Result<(), ConfigError> {

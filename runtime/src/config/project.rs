@@ -60,10 +60,6 @@ fn judge(values: &Values, entry: &Entry) -> Result<Verdict, Misfit> {
         | Key::Workspace
         | Key::Log
         | Key::AcceptNondurable
-        | Key::NatsCredentials
-        | Key::NatsNkey
-        | Key::NatsCa
-        | Key::NatsReplicas
         | Key::Expose => Verdict::NotHere,
     })
 }

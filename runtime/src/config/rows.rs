@@ -45,15 +45,11 @@ impl Config {
             Key::Log => {
                 let mut row = plain(key, &values.log);
                 if row.shown == "embedded" {
-                    row.shown = format!("embedded ({})", self.log_folder().display());
+                    row.shown = format!("embedded ({})", self.log);
                 }
                 row
             }
             Key::AcceptNondurable => typed(key, &values.accept_nondurable, json!(values.accept_nondurable.value)),
-            Key::NatsCredentials => optional(key, &values.nats_credentials, "none", |path| json!(path.to_string_lossy())),
-            Key::NatsNkey => optional(key, &values.nats_nkey, "none", |path| json!(path.to_string_lossy())),
-            Key::NatsCa => optional(key, &values.nats_ca, "none", |path| json!(path.to_string_lossy())),
-            Key::NatsReplicas => typed(key, &values.nats_replicas, json!(values.nats_replicas.value)),
             Key::MaxSteps => optional(key, &values.max_steps, "none", |steps| json!(steps)),
             Key::MaxTotalTokens => optional(key, &values.max_total_tokens, "none", |tokens| json!(tokens)),
             Key::MaxCost => optional(key, &values.max_cost_microusd, "none", |micro| json!(dollars(*micro))),

@@ -53,14 +53,6 @@ pub struct Values {
     pub log: Sourced<LogChoice>,
     /// Whether a log is taken whose acks a loss of power may undo.
     pub accept_nondurable: Sourced<bool>,
-    /// The NATS credentials file.
-    pub nats_credentials: Sourced<Option<PathBuf>>,
-    /// The NATS nkey seed file.
-    pub nats_nkey: Sourced<Option<PathBuf>>,
-    /// The NATS server's certificate authority.
-    pub nats_ca: Sourced<Option<PathBuf>>,
-    /// Copies of a JetStream stream that is made here.
-    pub nats_replicas: Sourced<u8>,
     /// The most answered requests.
     pub max_steps: Sourced<Option<u32>>,
     /// The most tokens in and out.
@@ -92,12 +84,8 @@ impl Values {
             auth_token: None,
             workspace: Sourced::default(cwd),
             sandbox: Sourced::default(SandboxChoice::Auto),
-            log: Sourced::default(LogChoice::Default),
+            log: Sourced::default(LogChoice::Embedded),
             accept_nondurable: Sourced::default(false),
-            nats_credentials: Sourced::default(None),
-            nats_nkey: Sourced::default(None),
-            nats_ca: Sourced::default(None),
-            nats_replicas: Sourced::default(1),
             max_steps: Sourced::default(Some(500)),
             max_total_tokens: Sourced::default(None),
             max_cost_microusd: Sourced::default(None),
@@ -120,7 +108,6 @@ impl Values {
     fn lay(&mut self, entry: &Entry) -> Result<(), Misfit> {
         let (raw, base) = (&entry.raw, entry.base.as_path());
         let origin = entry.origin.clone();
-        let file = || raw.path(base).map(Some);
         match entry.key {
             Key::Model => self.model = Sourced::new(raw.line(200)?, origin),
             Key::MaxTokens => self.max_tokens = Sourced::new(Some(raw.number()?), origin),
@@ -132,10 +119,6 @@ impl Values {
             Key::Sandbox => self.lay_sandbox(SandboxChoice::parse(raw, self.sandbox.value)?, raw, origin),
             Key::Log => self.log = Sourced::new(LogChoice::parse(raw, base)?, origin),
             Key::AcceptNondurable => self.accept_nondurable = Sourced::new(raw.switch()?, origin),
-            Key::NatsCredentials => self.nats_credentials = Sourced::new(file()?, origin),
-            Key::NatsNkey => self.nats_nkey = Sourced::new(file()?, origin),
-            Key::NatsCa => self.nats_ca = Sourced::new(file()?, origin),
-            Key::NatsReplicas => self.nats_replicas = Sourced::new(replicas(raw)?, origin),
             Key::MaxSteps => self.max_steps = Sourced::new(raw.limit(Raw::number)?, origin),
             Key::MaxTotalTokens => self.max_total_tokens = Sourced::new(raw.limit(Raw::number)?, origin),
             Key::MaxCost => self.max_cost_microusd = Sourced::new(raw.limit(Raw::money_microusd)?, origin),
@@ -197,12 +180,5 @@ fn secret(raw: &Raw) -> Result<Secret, Misfit> {
         Ok(Secret::new(text))
     } else {
         Err("must have no spaces and no characters outside ASCII".to_owned())
-    }
-}
-
-fn replicas(raw: &Raw) -> Result<u8, Misfit> {
-    match raw.number()? {
-        copies @ 1..=5 => Ok(copies),
-        _ => Err("must be from 1 to 5".to_owned()),
     }
 }

@@ -106,7 +106,7 @@ pub(super) fn clean(text: &str) -> Cow<'_, str> {
     if !text.bytes().any(odd) {
         return Cow::Borrowed(text);
     }
-    let text = text.replace("\r\n", "\n").replace('\r', "\n").replace('\0', "␀");
+    let text = text.replace("\r\n", "\n").replace('\r', "\n").replace('\0', "␀").replace('\x7F', "");
     let mut clean = String::with_capacity(text.len());
     for line in text.split_inclusive('\n') {
         if line.bytes().any(odd) {

@@ -9,10 +9,12 @@ use std::fmt::Write as _;
 const MAX_COMPARED_LINES: usize = 10_000;
 /// How much of a line is compared, and shown, in characters.
 const MAX_LINE_CHARS: usize = 200;
+/// A line shorter than this is similar to too much.
+const MIN_ANCHOR_BYTES: usize = 3;
 /// How many lines are shown.
 const MAX_SHOWN_LINES: usize = 20;
 /// How many places are tried for a text with other white space.
-const MAX_PLACES: usize = 1_000;
+const MAX_PLACES: usize = 200;
 /// How similar (0 to 1) a line must be to be worth showing.
 const CUTOFF: f32 = 0.6;
 
@@ -65,7 +67,7 @@ fn squeeze(line: &str) -> String {
 fn most_similar(lines: &[&str], old: &str) -> Option<(usize, usize)> {
     let old: Vec<&str> = old.lines().collect();
     let (anchor_index, anchor) = old.iter().enumerate().max_by_key(|(_, line)| line.trim().len())?;
-    let anchor = beginning(anchor);
+    let anchor = Some(beginning(anchor)).filter(|anchor| anchor.len() >= MIN_ANCHOR_BYTES)?;
     let compared: Vec<&str> = lines.iter().take(MAX_COMPARED_LINES).map(|line| beginning(line)).collect();
     let best = similar::get_close_matches(anchor, &compared, 1, CUTOFF).into_iter().next()?;
     let found = compared.iter().position(|line| *line == best)?;

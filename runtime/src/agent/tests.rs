@@ -1,0 +1,205 @@
+//! What to do next, as a table: every stage of a turn, every stop reason, budgets, and which calls run together.
+
+use super::next::{Next, next};
+use super::title_of;
+use retrace_events::fold::{CallProgress, Epoch, OpenCall, Stage, TurnState};
+use retrace_events::payload::context::EpochStarted;
+use retrace_events::payload::settings::{Budget, Settings};
+use retrace_events::payload::tool::Effect;
+use retrace_events::payload::turn::{Failure, Outcome, Usage};
+use retrace_events::{CallId, EventId, SessionState, Timestamp};
+
+const NOW: Timestamp = Timestamp(100_000);
+
+fn id() -> EventId {
+    EventId(uuid::Uuid::nil())
+}
+
+fn epoch() -> Epoch {
+    let start = EpochStarted {
+        number: 1,
+        renderer: 1,
+        model: "m".into(),
+        model_row: "{}".into(),
+        system: "[]".into(),
+        tools: "[]".into(),
+        max_tokens: 1,
+        thinking: None,
+        seed: Vec::new(),
+        from_seq: 0,
+        why: String::new(),
+    };
+    Epoch { event: id(), start }
+}
+
+fn settings(budget: Budget) -> Settings {
+    Settings {
+        model: "m".into(),
+        max_tokens: 1,
+        thinking: None,
+        base_url: String::new(),
+        sandbox: "auto".into(),
+        budget,
+        command_timeout_ms: 1,
+        max_attempts: 1,
+    }
+}
+
+/// A session in an epoch, with a turn at `stage` that began 60 s ago.
+fn at(stage: Stage) -> SessionState {
+    let turn =
+        TurnState { prompt: id(), started_at: Timestamp(40_000), stage, failed_attempts: 0, cut_answers: 0 };
+    SessionState {
+        epoch: Some(epoch()),
+        turn: Some(turn),
+        settings: Some(settings(Budget::default())),
+        ..SessionState::default()
+    }
+}
+
+fn ask() -> Stage {
+    Stage::Ask { not_before: Timestamp(7) }
+}
+
+fn outcome(next: &Next) -> Option<Outcome> {
+    match next {
+        Next::End { outcome, .. } => Some(*outcome),
+        Next::Idle
+        | Next::BeginEpoch
+        | Next::Request { .. }
+        | Next::SettleRequest { .. }
+        | Next::Run(_)
+        | Next::SettleCall(_) => None,
+    }
+}
+
+#[test]
+fn without_a_turn_there_is_nothing_to_do() {
+    assert_eq!(next(&SessionState::default(), NOW), Next::Idle);
+}
+
+#[test]
+fn the_first_request_needs_an_epoch() {
+    let state = SessionState { epoch: None, ..at(ask()) };
+    assert_eq!(next(&state, NOW), Next::BeginEpoch);
+    assert_eq!(next(&at(ask()), NOW), Next::Request { not_before: Timestamp(7), attempt: 1 });
+}
+
+#[test]
+fn a_retry_is_the_next_attempt() {
+    let mut state = at(ask());
+    state.turn.as_mut().unwrap().failed_attempts = 2;
+    assert_eq!(next(&state, NOW), Next::Request { not_before: Timestamp(7), attempt: 3 });
+}
+
+#[test]
+fn an_unanswered_request_is_settled_first() {
+    let state = at(Stage::Waiting { request: id(), cost_bound_microusd: 9 });
+    assert_eq!(next(&state, NOW), Next::SettleRequest { request: id(), cost_bound_microusd: 9 });
+}
+
+#[test]
+fn every_stop_reason_has_its_end() {
+    for (reason, expected) in [
+        ("end_turn", Outcome::Completed),
+        ("stop_sequence", Outcome::Completed),
+        ("refusal", Outcome::Refused),
+        ("max_tokens", Outcome::AnswerTooLong),
+        ("model_context_window_exceeded", Outcome::ContextFull),
+        ("something_new", Outcome::Completed),
+    ] {
+        let stage = Stage::Answered { stop_reason: reason.to_owned() };
+        assert_eq!(outcome(&next(&at(stage), NOW)), Some(expected), "{reason}");
+    }
+}
+
+#[test]
+fn a_paused_turn_is_sent_back() {
+    let stage = Stage::Answered { stop_reason: "pause_turn".to_owned() };
+    assert_eq!(next(&at(stage), NOW), Next::Request { not_before: Timestamp(0), attempt: 1 });
+}
+
+#[test]
+fn giving_up_says_why() {
+    let stage = Stage::GaveUp { failure: Failure::Authentication, message: "invalid x-api-key".into() };
+    let Next::End { outcome, note } = next(&at(stage), NOW) else { panic!("it goes on") };
+    assert_eq!(outcome, Outcome::RequestFailed);
+    assert!(note.contains("Authentication") && note.contains("invalid x-api-key"), "{note}");
+}
+
+#[test]
+fn answers_cut_again_and_again_end_the_turn() {
+    let mut state = at(ask());
+    state.turn.as_mut().unwrap().cut_answers = 2;
+    assert_eq!(outcome(&next(&state, NOW)), None);
+    state.turn.as_mut().unwrap().cut_answers = 3;
+    assert_eq!(outcome(&next(&state, NOW)), Some(Outcome::AnswerTooLong));
+}
+
+#[test]
+fn each_budget_stops_at_its_limit_and_not_before() {
+    let none = Budget::default();
+    let cases = [
+        (Budget { max_steps: Some(5), ..none }, true, "5 of 5 steps"),
+        (Budget { max_steps: Some(6), ..none }, false, ""),
+        (Budget { max_tokens: Some(300), ..none }, true, "300 of 300 tokens"),
+        (Budget { max_tokens: Some(301), ..none }, false, ""),
+        (Budget { max_cost_microusd: Some(1_234_500), ..none }, true, "$1.2345 of $1.2345"),
+        (Budget { max_cost_microusd: Some(1_234_501), ..none }, false, ""),
+        (Budget { max_time_ms: Some(90_000), ..none }, true, "90 s of 90 s"),
+        (Budget { max_time_ms: Some(90_001), ..none }, false, ""),
+        (none, false, ""),
+    ];
+    for (budget, stops, words) in cases {
+        let mut state = at(ask());
+        state.settings = Some(settings(budget));
+        state.totals.steps = 5;
+        state.totals.usage = Usage { input_tokens: 100, cache_read_tokens: 50, output_tokens: 150, ..Usage::default() };
+        state.totals.cost_microusd = 1_000_000;
+        state.totals.unknown_cost_microusd = 234_500;
+        state.totals.turn_time_ms = 30_000;
+        let next = next(&state, NOW);
+        assert_eq!(outcome(&next), stops.then_some(Outcome::BudgetReached), "{budget:?}");
+        if let Next::End { note, .. } = next {
+            assert!(note.contains(words), "{note}");
+        }
+    }
+}
+
+fn call(name: &str, tool: &str, progress: CallProgress) -> OpenCall {
+    OpenCall { id: CallId(name.to_owned()), tool: tool.to_owned(), input: "{}".to_owned(), progress }
+}
+
+/// What runs next, by the calls' names; `!` marks a call that is settled.
+fn runs(calls: Vec<OpenCall>) -> String {
+    let state = SessionState { calls, ..at(Stage::Calls) };
+    match next(&state, NOW) {
+        Next::Run(calls) => calls.iter().map(|call| call.id.0.clone()).collect(),
+        Next::SettleCall(call) => format!("!{}", call.id),
+        other @ (Next::Idle | Next::BeginEpoch | Next::Request { .. } | Next::SettleRequest { .. } | Next::End { .. }) => {
+            format!("{other:?}")
+        }
+    }
+}
+
+#[test]
+fn calls_that_only_look_run_together_and_others_alone_in_their_place() {
+    use CallProgress::{Asked, Begun, Done};
+    let read = |name, progress| call(name, "read_file", progress);
+    let bash = |name, progress| call(name, "bash", progress);
+    assert_eq!(runs(vec![read("a", Asked), read("b", Asked), bash("c", Asked), read("d", Asked)]), "ab");
+    assert_eq!(runs(vec![read("a", Done), read("b", Done), bash("c", Asked), read("d", Asked)]), "c");
+    assert_eq!(runs(vec![bash("a", Asked), bash("b", Asked)]), "a");
+    assert_eq!(runs(vec![bash("a", Done), call("b", "no_such_tool", Asked)]), "b");
+    // After a crash: what only looks is run again, what may have had an effect is settled.
+    assert_eq!(runs(vec![read("a", Begun(Effect::ReadOnly)), read("b", Asked)]), "ab");
+    assert_eq!(runs(vec![read("a", Done), bash("b", Begun(Effect::Writes)), bash("c", Asked)]), "!b");
+}
+
+#[test]
+fn a_title_is_one_short_line() {
+    assert_eq!(title_of("  fix\n\tthe bug "), "fix the bug");
+    let long = title_of(&"word ".repeat(100));
+    assert_eq!(long.chars().count(), 80);
+    assert!(long.ends_with('…'));
+}

@@ -1,0 +1,156 @@
+//! `list_dir`: a folder as a tree with sizes.
+//!
+//! When there is more than can be shown, what lies higher goes first, and each folder says how many of its entries are missing.
+
+use super::guest::{self, Entry, EntryKind, GuestError, ListDone, Truncation};
+use super::missing;
+use super::output::{one_line, plural, thousands};
+use super::schema::{ToolSchema, parse};
+use super::{Tool, ToolContext, ToolFailure, ToolResult};
+use async_trait::async_trait;
+use retrace_events::payload::tool::Effect;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::Value;
+use std::collections::{BTreeMap, HashSet};
+use std::fmt::Write as _;
+
+/// Levels that are shown when the input names none.
+const DEFAULT_DEPTH: u32 = 2;
+/// The most entries that are shown.
+const MAX_SHOWN: usize = 1_000;
+/// The most entries that are looked at, to say how many are missing.
+const MAX_LISTED: u32 = 20_000;
+
+const NAME: &str = "list_dir";
+const DESCRIPTION: &str = "Lists a folder of the workspace as an indented tree: folders end in `/`, files have their size in bytes. Leaves \
+    out what .gitignore excludes, and .git, unless include_ignored is set. Shows up to 1,000 entries, the higher ones first, and says \
+    how many are missing where. To find text in files use search_files.";
+
+/// The tool.
+pub(super) struct ListDir;
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Input {
+    /// The folder, relative to the workspace. Left out: the workspace itself.
+    path: Option<String>,
+    /// How many levels to show; 1 is the folder's own entries only. Left out: 2.
+    #[schemars(range(min = 1))]
+    depth: Option<u32>,
+    /// Show also what .gitignore excludes, and .git. Left out: false.
+    include_ignored: Option<bool>,
+}
+
+#[async_trait]
+impl Tool for ListDir {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn schema(&self) -> ToolSchema {
+        ToolSchema::of::<Input>(NAME, DESCRIPTION)
+    }
+
+    fn effect(&self) -> Effect {
+        Effect::ReadOnly
+    }
+
+    fn summary(&self, input: &Value) -> String {
+        one_line(input["path"].as_str().filter(|path| !path.is_empty()).unwrap_or("."), 80)
+    }
+
+    async fn run(&self, context: &ToolContext, input: Value) -> Result<ToolResult, ToolFailure> {
+        match parse::<Input>(NAME, input) {
+            Ok(input) => guest::settle(context, list(context, &input)).await,
+            Err(result) => Ok(result),
+        }
+    }
+}
+
+async fn list(context: &ToolContext, input: &Input) -> Result<ToolResult, GuestError> {
+    let path = input.path.as_deref().unwrap_or_default();
+    let depth = input.depth.unwrap_or(DEFAULT_DEPTH).max(1);
+    let hide = input.include_ignored != Some(true);
+    match guest::list(context, path, Some(depth), hide, MAX_LISTED).await {
+        Ok((entries, done)) => Ok(ToolResult::text(context.redactor.redact(&tree(path, &entries, &done)).into_owned())),
+        Err(error) => missing::explain(context, path, error).await,
+    }
+}
+
+/// An entry with its name in text and its depth below the listed folder.
+struct Node {
+    path: String,
+    label: String,
+}
+
+/// The listing for the model.
+pub(super) fn tree(root: &str, entries: &[Entry], done: &ListDone) -> String {
+    let root = guest::plain_path(root);
+    let mut nodes: BTreeMap<Vec<String>, Node> = BTreeMap::new();
+    for entry in entries {
+        let path = entry.path.to_string();
+        let below = path.strip_prefix(&root).unwrap_or(&path).trim_start_matches('/');
+        let parts: Vec<String> = below.split('/').map(str::to_owned).collect();
+        let label = label(parts.last().map_or("", String::as_str), entry);
+        nodes.insert(parts, Node { path: path.clone(), label });
+    }
+    // The higher entries first, then by name.
+    let mut order: Vec<&Vec<String>> = nodes.keys().collect();
+    order.sort_by_key(|parts| parts.len());
+    let shown: HashSet<&Vec<String>> = order.iter().take(MAX_SHOWN).copied().collect();
+    let mut missing: BTreeMap<&[String], u64> = BTreeMap::new();
+    for parts in order.iter().skip(MAX_SHOWN) {
+        // Counted at the deepest folder that is shown.
+        let above = (0..parts.len()).rev().map(|depth| &parts[..depth]);
+        let holder = above.into_iter().find(|parts| parts.is_empty() || shown.contains(&parts.to_vec()));
+        *missing.entry(holder.unwrap_or_default()).or_default() += 1;
+    }
+    let mut text = String::new();
+    for (parts, node) in nodes.iter().filter(|(parts, _)| shown.contains(parts)) {
+        let count = missing.get(parts.as_slice());
+        let more = count.map(|count| format!("  [{} more not shown]", thousands(*count))).unwrap_or_default();
+        // Writing to a String cannot fail.
+        let _ = writeln!(text, "{}{}{more}", "  ".repeat(parts.len() - 1), node.label);
+    }
+    let top = missing.get(&[][..]).copied().unwrap_or_default();
+    text.push_str(&footer(entries.len(), shown.len(), top, done));
+    debug_assert!(nodes.values().all(|node| !node.path.is_empty()));
+    text
+}
+
+/// `src/`, `main.rs  1,234`, `link@`.
+fn label(name: &str, entry: &Entry) -> String {
+    let name: String = name.chars().flat_map(|c| if c.is_control() { c.escape_default().collect() } else { vec![c] }).collect();
+    match entry.kind {
+        EntryKind::Directory => format!("{name}/"),
+        EntryKind::File => format!("{name}  {}", thousands(entry.size_bytes)),
+        EntryKind::Symlink => format!("{name}@ (symbolic link)"),
+        EntryKind::Special => format!("{name} (fifo, socket or device)"),
+    }
+}
+
+fn footer(listed: usize, shown: usize, top: u64, done: &ListDone) -> String {
+    if listed == 0 && done.truncated.is_none() {
+        return "[the folder is empty, or all in it is ignored]".to_owned();
+    }
+    let mut remarks = vec![match listed {
+        1 => "1 entry".to_owned(),
+        listed => format!("{} entries", thousands(listed as u64)),
+    }];
+    if shown < listed {
+        remarks.push(format!("{} not shown", thousands((listed - shown) as u64)));
+    }
+    if top > 0 {
+        remarks.push(format!("{} of those directly here", thousands(top)));
+    }
+    match done.truncated {
+        None => {}
+        Some(Truncation::Count | Truncation::Bytes) => remarks.push("there are more; list a folder below".to_owned()),
+        Some(Truncation::Time) => remarks.push("not complete: it took too long; list a folder below".to_owned()),
+    }
+    if done.unreadable > 0 {
+        remarks.push(format!("{} could not be read", plural(done.unreadable.into(), "folder")));
+    }
+    format!("[{}]", remarks.join("; "))
+}

@@ -1,0 +1,79 @@
+//! `write_file`: a whole file, new or in place of what was there. The guest writes it atomically.
+
+use super::guest::{self, GuestError};
+use super::missing;
+use super::output::{count_lines, one_line, plural};
+use super::schema::{ToolSchema, parse};
+use super::{Tool, ToolContext, ToolFailure, ToolResult};
+use async_trait::async_trait;
+use retrace_events::payload::tool::Effect;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::Value;
+
+const NAME: &str = "write_file";
+const DESCRIPTION: &str = "Writes a whole file of the workspace, in UTF-8 and exactly as given: a new one, or in place of what it \
+    held. Folders above it are created. The file is replaced in one step, so nobody ever sees half of it. Comes back with whether it \
+    was created or overwritten, and its lines and bytes. To change a part of a file use edit_file, which is shorter and safer.";
+
+/// The tool.
+pub(super) struct WriteFile;
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Input {
+    /// The file, relative to the workspace.
+    path: String,
+    /// All that the file shall hold.
+    content: String,
+}
+
+#[async_trait]
+impl Tool for WriteFile {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn schema(&self) -> ToolSchema {
+        ToolSchema::of::<Input>(NAME, DESCRIPTION)
+    }
+
+    fn effect(&self) -> Effect {
+        Effect::Writes
+    }
+
+    fn summary(&self, input: &Value) -> String {
+        let path = one_line(input["path"].as_str().unwrap_or("?"), 80);
+        match input["content"].as_str() {
+            Some(content) => format!("{path} ({})", plural(count_lines(content) as u64, "line")),
+            None => path,
+        }
+    }
+
+    async fn run(&self, context: &ToolContext, input: Value) -> Result<ToolResult, ToolFailure> {
+        match parse::<Input>(NAME, input) {
+            Ok(input) => guest::settle(context, write(context, &input)).await,
+            Err(result) => Ok(result),
+        }
+    }
+}
+
+async fn write(context: &ToolContext, input: &Input) -> Result<ToolResult, GuestError> {
+    let before = guest::stat(context, &input.path).await.ok();
+    let created = match guest::write(context, &input.path, input.content.as_bytes()).await {
+        Ok(created) => created,
+        Err(error) => return missing::explain(context, &input.path, error).await,
+    };
+    Ok(done(&input.path, created, before.map(|stat| stat.size_bytes), &input.content))
+}
+
+/// The result of having written `content` to `path`, which had `before` bytes.
+pub(super) fn done(path: &str, created: bool, before: Option<u64>, content: &str) -> ToolResult {
+    let size = format!("{}, {}", plural(count_lines(content) as u64, "line"), plural(content.len() as u64, "byte"));
+    let text = match before {
+        Some(before) if !created => format!("overwrote {path} ({size}; it had {})", plural(before, "byte")),
+        _ if created => format!("created {path} ({size})"),
+        _ => format!("overwrote {path} ({size})"),
+    };
+    ToolResult { changed: vec![guest::plain_path(path)], ..ToolResult::text(text) }
+}

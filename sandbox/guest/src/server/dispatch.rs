@@ -1,0 +1,76 @@
+//! Hands each request to a thread of its own, and what belongs to a running one to its mailbox.
+
+use std::sync::Arc;
+use std::thread;
+
+use super::Guest;
+use crate::frame::FrameError;
+use crate::mailbox::{Intake, Mailbox};
+use crate::message::{Failure, FailureKind, Request, Response};
+use crate::{exec, files};
+
+/// Enough for the deepest of them (directory walks and regular expressions keep their state on the heap).
+const STACK_BYTES: usize = 512 * 1024;
+
+type Work = Box<dyn FnOnce(&Guest, u64, &Mailbox) -> Result<Response, Failure> + Send>;
+
+/// Handles one frame without waiting for the request to end.
+pub(super) fn dispatch(guest: &Arc<Guest>, id: u64, request: Request, body: Vec<u8>) -> Result<(), FrameError> {
+    match request {
+        Request::Data { last } => {
+            if let Some(mailbox) = guest.registry.find(id) {
+                mailbox.push(body, last);
+            }
+            Ok(())
+        }
+        Request::Credit { bytes } => {
+            if let Some(mailbox) = guest.registry.find(id) {
+                mailbox.grant(bytes);
+            }
+            Ok(())
+        }
+        Request::Kill => {
+            if let Some(mailbox) = guest.registry.find(id) {
+                mailbox.kill();
+            }
+            Ok(())
+        }
+        // The reader takes shutdown for itself; here it can only be a ping's equal.
+        Request::Ping | Request::Shutdown => guest.outbox.send(id, &Response::Pong, &[]),
+        Request::Exec(spec) => start(guest, id, Intake::Stdin, Box::new(move |g, id, m| exec::run(g, id, &spec, m))),
+        Request::Read(spec) => start(guest, id, Intake::File, Box::new(move |g, id, m| files::read(g, id, &spec, m))),
+        Request::Write(spec) => start(guest, id, Intake::File, Box::new(move |g, _, m| files::write(&g.root, &spec, m))),
+        Request::Stat(spec) => start(guest, id, Intake::File, Box::new(move |g, _, _| files::stat(&g.root, &spec))),
+        Request::List(spec) => start(guest, id, Intake::File, Box::new(move |g, id, m| files::list(g, id, &spec, m))),
+        Request::Search(spec) => {
+            start(guest, id, Intake::File, Box::new(move |g, id, m| files::search(g, id, &spec, m)))
+        }
+    }
+}
+
+/// At the limit of processes there may be no thread to be had; that fails the request, not the guest.
+fn start(guest: &Arc<Guest>, id: u64, intake: Intake, work: Work) -> Result<(), FrameError> {
+    let busy = |what: &str, error: &std::io::Error| Failure::new(FailureKind::Busy, format!("no {what} left: {error}"));
+    let mailbox = match Mailbox::new(intake) {
+        Ok(mailbox) => Arc::new(mailbox),
+        Err(error) => return guest.outbox.finish(id, Err(busy("file descriptor", &error))),
+    };
+    if let Err(failure) = guest.registry.add(id, &mailbox) {
+        return guest.outbox.finish(id, Err(failure));
+    }
+    let shared = Arc::clone(guest);
+    let thread = thread::Builder::new().stack_size(STACK_BYTES).spawn(move || {
+        let result = work(&shared, id, &mailbox);
+        // The host counts a request as ended when it has the answer, so it must not find the id in use after that.
+        shared.registry.remove(id);
+        // When the host is gone the reader notices as well.
+        let _ = shared.outbox.finish(id, result);
+    });
+    match thread {
+        Ok(_) => Ok(()),
+        Err(error) => {
+            guest.registry.remove(id);
+            guest.outbox.finish(id, Err(busy("thread", &error)))
+        }
+    }
+}
