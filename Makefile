@@ -11,7 +11,7 @@ PYTHON_FILES = $(shell git ls-files '*.py')
 .DEFAULT_GOAL := help
 
 help: ## show these targets
-	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' $(firstword $(MAKEFILE_LIST)) | column -t -s '|'
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
 setup: ## install everything the other targets need (they call it themselves)
 	@.ci/setup
@@ -20,7 +20,7 @@ build:
 	@.ci/setup base
 	@cargo build --locked -p retrace-runtime --bin retrace
 
-demo: build ## an agent fixes a real bug, without an API key: a scripted server plays the model's part
+demo: build ## an agent works on a real crate, without an API key: a script plays the model's part
 	@$(RETRACE) demo
 
 demo-nats: build ## the same demo, with its log in a real nats-server that is started for it
@@ -29,8 +29,8 @@ demo-nats: build ## the same demo, with its log in a real nats-server that is st
 
 test: ## every test of the workspace
 	@.ci/setup base nats test
-	@cargo nextest run --locked --workspace $(if $(CI),--profile ci)
 	@cargo test --locked --workspace --doc --quiet
+	@cargo nextest run --locked --workspace $(if $(CI),--profile ci)
 
 bench: ## durable appends beside the disk's own fsync, and resuming long sessions
 	@.ci/setup base nats

@@ -10,6 +10,8 @@
 mod compose;
 #[path = "tidy/layout.rs"]
 mod layout;
+#[path = "tidy/manual.rs"]
+mod manual;
 #[path = "tidy/mask.rs"]
 mod mask;
 #[path = "tidy/sources.rs"]

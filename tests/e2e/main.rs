@@ -1,1 +1,9 @@
-fn main() {}
+//! End-to-end tests: the command as a user runs it, against real servers and in a real sandbox.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::print_stdout, missing_docs, reason = "tests")]
+
+mod bad_input;
+mod crashes;
+mod interrupt;
+mod scripts;
+mod world;

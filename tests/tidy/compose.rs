@@ -9,8 +9,9 @@ use expect_test::expect;
 use std::path::PathBuf;
 use std::process::Command;
 
-/// Lines without which an acknowledgement means less than "on the disk", or a full disk hangs the log.
-const NEEDED: &[&str] = &["sync_interval: always", "max_file_store:", "max_memory_store:", "store_dir: /data"];
+/// Lines without which an acknowledgement means less than "on the disk", or cannot be asked about, or a full disk hangs the log.
+const NEEDED: &[&str] =
+    &["sync_interval: always", "max_file_store:", "max_memory_store:", "store_dir: /data", "imports: ["];
 
 fn durable(tree: &Tree) -> Vec<Finding> {
     let config = server_config(tree.text("compose.yaml"));
@@ -59,6 +60,7 @@ fn the_cluster_is_durable_and_private() {
             compose.yaml: the NATS configuration has no `sync_interval: always`
             compose.yaml: the NATS configuration has no `max_memory_store:`
             compose.yaml: the NATS configuration has no `store_dir: /data`
+            compose.yaml: the NATS configuration has no `imports: [`
         "#]],
     );
     finds(

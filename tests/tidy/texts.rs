@@ -97,13 +97,9 @@ fn hosts(tree: &Tree) -> Vec<Finding> {
     found
 }
 
-/// Texts for people, the licence, lists that tools write, and recorded data: links in them are not acted on.
+/// Tests, texts for people, the licence, lists that tools write, and recorded data: links in them are not acted on.
 fn is_prose(path: &str) -> bool {
-    path.ends_with(".md")
-        || path.ends_with(".lock")
-        || path.ends_with(".jsonl")
-        || path == "LICENSE"
-        || path.starts_with("tests/tidy/")
+    is_test(path) || path.ends_with(".md") || path.ends_with(".lock") || path.ends_with(".jsonl") || path == "LICENSE"
 }
 
 fn before_on_line(text: &str, offset: usize) -> &str {

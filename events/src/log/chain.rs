@@ -47,8 +47,7 @@ impl StoredEvent {
         Ok(codec::encode_envelope(&stub)?)
     }
 
-    /// The envelope that `stream` holds at `seq`, when these bytes are it. `payload` is the blob's content when there
-    /// is one.
+    /// The envelope that `stream` holds at `seq`, when these bytes are it. `payload` is the content of `payload_blob`.
     pub(crate) fn restore(&self, stream: &str, seq: u64, payload: Option<Vec<u8>>) -> Result<Envelope, LogError> {
         let mut envelope = codec::decode_envelope(&self.bytes).map_err(|e| damaged(stream, seq, &e.to_string()))?;
         let found = match payload {
@@ -66,6 +65,15 @@ impl StoredEvent {
         }
         Ok(envelope)
     }
+}
+
+/// The content of the blob that holds an event's payload, or why the event is damaged.
+pub(crate) fn payload_of(stream: &str, seq: u64, read: Result<Vec<u8>, LogError>) -> Result<Vec<u8>, LogError> {
+    read.map_err(|e| match e {
+        LogError::NoSuchBlob(hash) => damaged(stream, seq, &format!("its payload, blob {hash}, is missing")),
+        LogError::Damaged { stream: blob, what, .. } => damaged(stream, seq, &format!("its payload, {blob}: {what}")),
+        other => other,
+    })
 }
 
 /// Checks that `envelope` follows from `before`, the last event of its stream.

@@ -199,7 +199,8 @@ impl EventLog for MemoryLog {
         let (subject, mut chain) = (stream.subject(), Chain::default());
         let from = usize::try_from(from_seq).unwrap_or(usize::MAX);
         let mut page = Vec::new();
-        for (seq, position) in (from_seq..).zip(entry.positions.iter().skip(from).take(limit)) {
+        for (index, position) in entry.positions.iter().enumerate().skip(from).take(limit) {
+            let seq = index as u64;
             let Some(Some((_, _, stored))) = state.events.get(*position) else {
                 return Err(super::chain::damaged(&subject, seq, "it is missing"));
             };

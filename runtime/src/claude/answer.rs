@@ -139,7 +139,9 @@ impl Answer {
     /// The tool calls that may be run: those with a sound input.
     pub fn tool_calls(&self) -> impl Iterator<Item = (&str, &str, &str)> {
         self.blocks.iter().filter_map(|block| match block {
-            Block::ToolUse { id, name, input_json, broken_input: None } => Some((id.as_str(), name.as_str(), input_json.as_str())),
+            Block::ToolUse { id, name, input_json, broken_input: None } => {
+                Some((id.as_str(), name.as_str(), input_json.as_str()))
+            }
             Block::ToolUse { .. }
             | Block::Text { .. }
             | Block::Thinking { .. }

@@ -323,7 +323,8 @@ impl BlockInProgress {
         if self.input.is_empty() && !is_call {
             return None;
         }
-        let came = if self.input.is_empty() { fields.get("input").unwrap_or("{}").to_owned() } else { self.input.clone() };
+        let came =
+            if self.input.is_empty() { fields.get("input").unwrap_or("{}").to_owned() } else { self.input.clone() };
         if serde_json::from_str::<RawFields>(&came).is_ok() {
             fields.set("input", came);
             return None;

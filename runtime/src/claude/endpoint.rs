@@ -136,7 +136,9 @@ pub(super) fn is_loopback(url: &Url) -> bool {
 #[derive(Debug, Error)]
 pub enum ClientError {
     /// The base address is not usable.
-    #[error("the base URL is not usable: {reason}\nhint: check ANTHROPIC_BASE_URL; it looks like https://api.anthropic.com")]
+    #[error(
+        "the base URL is not usable: {reason}\nhint: check ANTHROPIC_BASE_URL; it looks like https://api.anthropic.com"
+    )]
     BaseUrl {
         /// What is wrong with it.
         reason: &'static str,
@@ -148,7 +150,9 @@ pub enum ClientError {
         what: &'static str,
     },
     /// The key holds a character that no header can carry.
-    #[error("the {what} contains a line break, space or other character that cannot be sent\nhint: copy it again, without what surrounds it")]
+    #[error(
+        "the {what} contains a line break, space or other character that cannot be sent\nhint: copy it again, without what surrounds it"
+    )]
     UnusableKey {
         /// Which kind of key.
         what: &'static str,

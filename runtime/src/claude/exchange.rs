@@ -207,7 +207,7 @@ impl<'a> Exchange<'a> {
         let body = self.bounded_body(response).await.unwrap_or_default();
         let parsed = serde_json::from_slice::<ErrorJson>(&body).ok();
         let message = match &parsed {
-            Some(json) => format!("{status}: {}: {}", json.error.kind, json.error.message),
+            Some(json) => format!("{} {}: {}", status.as_u16(), json.error.kind, json.error.message),
             None => describe(status.as_u16(), &head, &body),
         };
         Failure {

@@ -38,3 +38,6 @@ pub use prices::{LongPrompt, Prices};
 pub use retry::RetryPolicy;
 pub use sse::{SseDecoder, SseError, SseEvent};
 pub use usage::Usage;
+
+#[cfg(test)]
+pub(crate) use tls::client_config as test_tls;

@@ -179,7 +179,8 @@ impl ModelTable {
     /// The row of `id`: an exact id, an alias, or a dated id (`-YYYYMMDD`) whose undated row exists.
     #[must_use]
     pub fn find(&self, id: &str) -> Option<ModelRow> {
-        let exact = |wanted: &str| self.rows.iter().find(|row| row.id == wanted || row.aliases.iter().any(|a| a == wanted));
+        let exact =
+            |wanted: &str| self.rows.iter().find(|row| row.id == wanted || row.aliases.iter().any(|a| a == wanted));
         let row = exact(id).or_else(|| exact(undated(id)?))?;
         Some(ModelRow { id: id.to_owned(), ..row.clone() })
     }

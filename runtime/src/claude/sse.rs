@@ -97,7 +97,8 @@ impl SseDecoder {
         let mut line = std::mem::take(&mut self.line);
         {
             let text = std::str::from_utf8(&line).map_err(|_| SseError::NotUtf8)?;
-            let text = if std::mem::take(&mut self.at_start) { text.strip_prefix('\u{feff}').unwrap_or(text) } else { text };
+            let text =
+                if std::mem::take(&mut self.at_start) { text.strip_prefix('\u{feff}').unwrap_or(text) } else { text };
             if text.is_empty() {
                 self.dispatch(out);
             } else {

@@ -12,12 +12,28 @@ use super::raw::RawFields;
 #[derive(Debug)]
 pub(super) enum StreamEvent {
     MessageStart(MessageHead),
-    BlockStart { index: u64, block: RawFields },
-    BlockDelta { index: u64, delta: BlockDelta },
-    BlockStop { index: u64 },
-    MessageDelta { stop_reason: Option<String>, stop_sequence: Option<String>, stop_details: Option<String>, usage: Value },
+    BlockStart {
+        index: u64,
+        block: RawFields,
+    },
+    BlockDelta {
+        index: u64,
+        delta: BlockDelta,
+    },
+    BlockStop {
+        index: u64,
+    },
+    MessageDelta {
+        stop_reason: Option<String>,
+        stop_sequence: Option<String>,
+        stop_details: Option<String>,
+        usage: Value,
+    },
     MessageStop,
-    Error { error_type: String, message: String },
+    Error {
+        error_type: String,
+        message: String,
+    },
     /// A ping, or an event newer than this program.
     Unknown,
 }
@@ -163,7 +179,9 @@ fn parse_delta(json: &str) -> Result<BlockDelta, serde_json::Error> {
         "input_json_delta" => BlockDelta::InputJson(serde_json::from_str::<InputJson>(json)?.partial_json),
         "thinking_delta" => BlockDelta::Thinking(serde_json::from_str::<ThinkingJson>(json)?.thinking),
         "signature_delta" => BlockDelta::Signature(serde_json::from_str::<SignatureJson>(json)?.signature),
-        "citations_delta" => BlockDelta::Citation(serde_json::from_str::<CitationJson>(json)?.citation.get().to_owned()),
+        "citations_delta" => {
+            BlockDelta::Citation(serde_json::from_str::<CitationJson>(json)?.citation.get().to_owned())
+        }
         "compaction_delta" => BlockDelta::Compaction(serde_json::from_str(json)?),
         _ => BlockDelta::Unknown,
     })

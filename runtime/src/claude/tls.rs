@@ -9,7 +9,7 @@ use rustls::{ClientConfig, RootCertStore};
 ///
 /// # Errors
 /// When the provider supports no protocol version.
-pub(super) fn client_config() -> Result<ClientConfig, rustls::Error> {
+pub(crate) fn client_config() -> Result<ClientConfig, rustls::Error> {
     let mut roots = RootCertStore::empty();
     // Honours SSL_CERT_FILE and SSL_CERT_DIR; unreadable or broken certificates are left out, not fatal.
     roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);

@@ -1,3 +1,130 @@
-//! cli
-/// main
-pub fn main() -> std::process::ExitCode { std::process::ExitCode::SUCCESS }
+//! The command line: one file a command, the list in [`Command`].
+//!
+//! Data goes to stdout, everything else to stderr; `--json` makes the data one JSON object a line. Exit codes are in
+//! [`Exit`] and in `retrace --help`. Agents are reached only through their handle ([`crate::agent::Agent`]).
+
+mod config;
+mod demo;
+mod doctor;
+mod drive;
+mod events;
+mod exit;
+mod export;
+mod flags;
+mod import;
+mod interrupt;
+mod log;
+mod log_tail;
+mod output;
+mod render;
+mod replay;
+mod resume;
+mod run;
+mod session_name;
+mod sessions;
+mod setup;
+mod show;
+mod transfer;
+mod watch;
+
+#[cfg(test)]
+mod tests;
+
+pub use exit::{CliError, Exit};
+
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
+use flags::GlobalFlags;
+use output::Output;
+use std::process::ExitCode;
+use std::time::Duration;
+use tracing_subscriber::EnvFilter;
+
+/// How long background work may take to end when a command is over.
+const WIND_UP: Duration = Duration::from_secs(2);
+
+/// An agent for coding whose every step is in a durable log: resume it, verify it, search it
+#[derive(Debug, Parser)]
+#[command(name = "retrace", version, max_term_width = 100)]
+struct Cli {
+    #[command(flatten)]
+    global: GlobalFlags,
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    Run(run::RunCommand),
+    Resume(resume::ResumeCommand),
+    Sessions(sessions::SessionsCommand),
+    Show(show::ShowCommand),
+    Replay(replay::ReplayCommand),
+    Export(export::ExportCommand),
+    Import(import::ImportCommand),
+    Log(log::LogCommand),
+    Doctor(doctor::DoctorCommand),
+    Demo(demo::DemoCommand),
+    Config(config::ConfigCommand),
+}
+
+impl Command {
+    async fn run(self, global: &GlobalFlags) -> Result<Exit, CliError> {
+        match self {
+            Self::Run(command) => command.run(global).await,
+            Self::Resume(command) => command.run(global).await,
+            Self::Sessions(command) => command.run(global).await,
+            Self::Show(command) => command.run(global).await,
+            Self::Replay(command) => command.run(global).await,
+            Self::Export(command) => command.run(global).await,
+            Self::Import(command) => command.run(global).await,
+            Self::Log(command) => command.run(global).await,
+            Self::Doctor(command) => command.run(global).await,
+            Self::Demo(command) => command.run(global).await,
+            Self::Config(command) => command.run(global),
+        }
+    }
+}
+
+/// The command line's definition, with the exit codes in its help.
+#[must_use]
+pub fn command() -> clap::Command {
+    let codes: String = Exit::ALL.iter().map(|(exit, words)| format!("  {:>3}  {words}\n", exit.code())).collect();
+    Cli::command().after_help(format!("Exit codes:\n{codes}"))
+}
+
+/// Runs the command that this process was started with.
+#[must_use]
+pub fn main() -> ExitCode {
+    let parsed = command().try_get_matches().and_then(|matches| Cli::from_arg_matches(&matches));
+    let cli = match parsed {
+        Ok(cli) => cli,
+        Err(error) => {
+            // A closed pipe is no reason to fail: `retrace --help | head`.
+            let _ = error.print();
+            return ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(Exit::Usage.code()));
+        }
+    };
+    let output = Output::of_process(cli.global.json, cli.global.quiet);
+    trace();
+    let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
+        Ok(runtime) => runtime,
+        Err(error) => {
+            output.error(&CliError::new(Exit::Failed, format!("cannot start: {error}")));
+            return ExitCode::from(Exit::Failed.code());
+        }
+    };
+    let outcome = runtime.block_on(cli.command.run(&cli.global));
+    runtime.shutdown_timeout(WIND_UP);
+    let exit = outcome.unwrap_or_else(|error| {
+        output.error(&error);
+        error.exit
+    });
+    ExitCode::from(exit.code())
+}
+
+/// Diagnostics to stderr, as `RETRACE_LOG` asks (`debug`, `retrace_runtime=trace`); warnings otherwise.
+fn trace() {
+    let filter = EnvFilter::try_from_env("RETRACE_LOG").unwrap_or_else(|_| EnvFilter::new("warn"));
+    // Someone who embeds this may have set up diagnostics already.
+    let _ = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).try_init();
+}

@@ -3,77 +3,34 @@
 use super::raw::{Misfit, Raw};
 use crate::claude::ModelRow;
 use retrace_events::log::LogLocation;
+use retrace_sandbox::SandboxChoice;
 use std::fmt;
 use std::path::Path;
 
-/// The sandbox that is asked for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum SandboxChoice {
-    /// None at all: commands run as the user.
-    None,
-    /// Namespaces around a process (bubblewrap).
-    Process,
-    /// The strongest that can be proven here.
-    Auto,
-    /// A container.
-    Container,
-    /// A small virtual machine.
-    Krun,
-}
-
-impl SandboxChoice {
-    /// All of them, as they are offered.
-    pub const ALL: [Self; 5] = [Self::Auto, Self::Krun, Self::Container, Self::Process, Self::None];
-
-    /// The word for it.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::None => "none",
-            Self::Process => "process",
-            Self::Auto => "auto",
-            Self::Container => "container",
-            Self::Krun => "krun",
-        }
+/// The sandbox that `raw` asks for, given what holds so far: `true` (as in `USE_SANDBOX=true`) wants some sandbox and
+/// never weakens one.
+pub(super) fn sandbox(raw: &Raw, so_far: SandboxChoice) -> Result<SandboxChoice, Misfit> {
+    if let Raw::Text(text) = raw
+        && let Ok(choice) = text.trim().parse()
+    {
+        return Ok(choice);
     }
-
-    /// The choice that `text` names.
-    #[must_use]
-    pub fn named(text: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|choice| choice.as_str() == text)
-    }
-
-    /// Whether this is at least as strict as `other` whatever the machine turns out to prove. `auto` may end up as
-    /// weak as `process` and as strong as `krun`.
-    #[must_use]
-    pub fn surely_as_strict_as(self, other: Self) -> bool {
-        self == other
-            || match (self, other) {
-                (_, Self::None) | (Self::Krun, _) | (Self::Auto | Self::Container, Self::Process) => true,
-                (Self::None | Self::Process | Self::Auto | Self::Container, _) => false,
-            }
-    }
-
-    /// What `raw` asks for, given what holds so far: `true` (as in `USE_SANDBOX=true`) wants some sandbox and never
-    /// weakens one.
-    pub(super) fn parse(raw: &Raw, so_far: Self) -> Result<Self, Misfit> {
-        if let Raw::Text(text) = raw
-            && let Some(choice) = Self::named(text.trim())
-        {
-            return Ok(choice);
-        }
-        match raw.switch() {
-            Ok(false) => Ok(Self::None),
-            Ok(true) if so_far == Self::None => Ok(Self::Auto),
-            Ok(true) => Ok(so_far),
-            Err(_) => Err("must be one of auto, krun, container, process, none".to_owned()),
-        }
+    match raw.switch() {
+        Ok(false) => Ok(SandboxChoice::None),
+        Ok(true) if so_far == SandboxChoice::None => Ok(SandboxChoice::Auto),
+        Ok(true) => Ok(so_far),
+        Err(_) => Err("must be one of auto, krun, container, process, none".to_owned()),
     }
 }
 
-impl fmt::Display for SandboxChoice {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
+/// Whether `one` is at least as strict as `other` whatever the machine turns out to prove. `auto` may end up as weak as
+/// `process` and as strong as `krun`.
+pub(super) fn surely_as_strict(one: SandboxChoice, other: SandboxChoice) -> bool {
+    use SandboxChoice::{Auto, Container, Krun, None, Process};
+    match (one, other) {
+        (_, None) | (Krun, _) | (Auto, Auto) | (Container, Container) => true,
+        (Auto | Container | Process, Process) => true,
+        (None | Process | Auto | Container, _) => false,
     }
 }
 

@@ -4,9 +4,10 @@
 //! whether there is a sandbox. The address is always today's; a session without a sandbox must be asked for again.
 
 use super::origin::Origin;
-use super::{Config, SandboxChoice};
+use super::Config;
 use crate::claude::ModelTable;
 use retrace_events::payload::settings::Settings;
+use retrace_sandbox::SandboxChoice;
 
 /// Why a session cannot go on under its logged settings.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

@@ -28,7 +28,7 @@ mod values;
 #[cfg(test)]
 mod tests;
 
-pub use choice::{LogChoice, SandboxChoice, ThinkingChoice};
+pub use choice::{LogChoice, ThinkingChoice};
 pub use error::ConfigError;
 pub use folders::Folders;
 pub use key::{Home, KEYS, Key, KeyInfo, similar};

@@ -3,11 +3,12 @@
 //! A value that would allow more is left out and reported, so that a repository can neither loosen anything nor hide that
 //! it tried; it does not stop the work, since then any repository could do that.
 
-use super::choice::SandboxChoice;
+use super::choice;
 use super::error::ConfigError;
 use super::key::Key;
 use super::raw::{Misfit, Raw};
 use super::values::{Entry, Values};
+use retrace_sandbox::SandboxChoice;
 
 /// What became of a project's value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -26,7 +27,7 @@ enum Verdict {
 ///
 /// # Errors
 /// When a value is not what its key wants: a limit that cannot be read must not be dropped silently.
-pub fn tighten(values: &mut Values, entries: &[Entry]) -> Result<Vec<String>, ConfigError> {
+pub(super) fn tighten(values: &mut Values, entries: &[Entry]) -> Result<Vec<String>, ConfigError> {
     let mut refused = Vec::new();
     for entry in entries {
         let (origin, name) = (&entry.origin, entry.key.name());
@@ -50,7 +51,7 @@ fn judge(values: &Values, entry: &Entry) -> Result<Verdict, Misfit> {
         Key::MaxTime => lower(raw.limit(Raw::time_ms)?, values.max_time_ms.value),
         Key::CommandTimeout => lower(Some(raw.time_ms()?), Some(values.command_timeout_ms.value)),
         Key::MaxAttempts => lower(Some(raw.number()?), Some(values.max_attempts.value)),
-        Key::Sandbox => stricter(SandboxChoice::parse(raw, values.sandbox.value)?, values.sandbox.value),
+        Key::Sandbox => stricter(choice::sandbox(raw, values.sandbox.value)?, values.sandbox.value),
         Key::Mask => raw.names().map(|_| Verdict::Tightens)?,
         Key::Model
         | Key::Thinking
@@ -81,7 +82,7 @@ fn lower<T: Ord>(wanted: Option<T>, held: Option<T>) -> Verdict {
 fn stricter(wanted: SandboxChoice, held: SandboxChoice) -> Verdict {
     if wanted == held {
         Verdict::Same
-    } else if wanted.surely_as_strict_as(held) {
+    } else if choice::surely_as_strict(wanted, held) {
         Verdict::Tightens
     } else {
         Verdict::Loosens

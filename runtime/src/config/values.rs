@@ -1,13 +1,14 @@
 //! All values with their origins, and how one more layer is laid over them. The later layer wins; only `mask` adds up,
 //! since a name once masked stays masked.
 
-use super::choice::{LogChoice, SandboxChoice, ThinkingChoice};
+use super::choice::{self, LogChoice, ThinkingChoice};
 use super::error::ConfigError;
 use super::key::Key;
 use super::origin::{Origin, Sourced};
 use super::raw::{Misfit, Raw};
 use crate::claude::Secret;
 use retrace_events::payload::settings::Budget;
+use retrace_sandbox::SandboxChoice;
 use std::path::PathBuf;
 
 /// One value of one source.
@@ -116,7 +117,7 @@ impl Values {
             Key::ApiKey => self.api_key = Some(Sourced::new(secret(raw)?, origin)),
             Key::AuthToken => self.auth_token = Some(Sourced::new(secret(raw)?, origin)),
             Key::Workspace => self.workspace = Sourced::new(raw.path(base)?, origin),
-            Key::Sandbox => self.lay_sandbox(SandboxChoice::parse(raw, self.sandbox.value)?, raw, origin),
+            Key::Sandbox => self.lay_sandbox(choice::sandbox(raw, self.sandbox.value)?, raw, origin),
             Key::Log => self.log = Sourced::new(LogChoice::parse(raw, base)?, origin),
             Key::AcceptNondurable => self.accept_nondurable = Sourced::new(raw.switch()?, origin),
             Key::MaxSteps => self.max_steps = Sourced::new(raw.limit(Raw::number)?, origin),

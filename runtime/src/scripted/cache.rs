@@ -29,13 +29,6 @@ pub(super) struct InputTokens {
     pub(super) written_1h: u64,
 }
 
-impl InputTokens {
-    /// All of them.
-    pub(super) fn total(&self) -> u64 {
-        self.fresh + self.read + self.written_5m + self.written_1h
-    }
-}
-
 /// The prefixes that are cached.
 #[derive(Debug, Default)]
 pub(super) struct PromptCache {

@@ -46,7 +46,9 @@ impl PlannedBlock {
     pub(super) fn json(&self) -> Value {
         match self {
             Self::Text { text } => json!({ "type": "text", "text": text }),
-            Self::Thinking { text, signature } => json!({ "type": "thinking", "thinking": text, "signature": signature }),
+            Self::Thinking { text, signature } => {
+                json!({ "type": "thinking", "thinking": text, "signature": signature })
+            }
             Self::RedactedThinking { data } => json!({ "type": "redacted_thinking", "data": data }),
             Self::ToolUse { id, name, input_json } => {
                 let input = serde_json::from_str::<Value>(input_json).ok().filter(Value::is_object);
@@ -105,6 +107,13 @@ impl Plan {
             stop_details: step.stop_details.clone(),
             output_tokens: step.usage.output_tokens.unwrap_or(1 + size_bytes as u64 / 4),
         }
+    }
+
+    /// The answer to `max_tokens: 0`, which only fills the cache.
+    pub(super) fn produce_nothing(&mut self) {
+        self.blocks.clear();
+        "max_tokens".clone_into(&mut self.stop_reason);
+        self.output_tokens = 0;
     }
 }
 

@@ -116,7 +116,11 @@ impl Script {
             ScriptError { line, step: (number > 0).then(|| number.to_string()), message: error.message().to_owned() }
         })?;
         if file.step.is_empty() {
-            return Err(ScriptError { line: 1, step: None, message: "a script needs at least one [[step]]".to_owned() });
+            return Err(ScriptError {
+                line: 1,
+                step: None,
+                message: "a script needs at least one [[step]]".to_owned(),
+            });
         }
         let reader = Reader { text, names: file.step.iter().map(|step| step.get_ref().name.clone()).collect() };
         let general = file.delivery;
@@ -210,7 +214,8 @@ impl Reader<'_> {
 
 fn check_block(block: BlockFile) -> Result<StepBlock, String> {
     let BlockFile { kind, text, name, input, raw_input } = block;
-    let foreign = |present: bool, field: &str| if present { Err(format!("a {kind} block has no `{field}`")) } else { Ok(()) };
+    let foreign =
+        |present: bool, field: &str| if present { Err(format!("a {kind} block has no `{field}`")) } else { Ok(()) };
     if kind != "tool_use" {
         foreign(name.is_some(), "name")?;
         foreign(input.is_some(), "input")?;

@@ -3,7 +3,7 @@
 //! Encoding, byte order mark, line ends and permissions stay. A file whose bytes could not be written back as they were is
 //! refused. Between reading and writing nobody else works on the file: the agent loop runs writing calls one by one.
 
-use super::guest::{self, FailureKind, GuestError};
+use super::guest::{self, GuestError};
 use super::nearest;
 use super::output::{cap, one_line, plural};
 use super::replace::{EditError, Edited, replace};
@@ -12,6 +12,7 @@ use super::text_file::{NotText, TextFile, decode};
 use super::{Tool, ToolContext, ToolFailure, ToolResult, missing, write_file};
 use async_trait::async_trait;
 use retrace_events::payload::tool::Effect;
+use retrace_sandbox::{FailureKind, SandboxError};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
@@ -77,20 +78,22 @@ impl Tool for EditFile {
 
 async fn edit(context: &ToolContext, input: &Input) -> Result<ToolResult, GuestError> {
     let path = &input.path;
-    let bytes = match guest::read(context, path, 0, MAX_FILE_BYTES).await {
-        Ok((bytes, size_bytes)) if size_bytes <= MAX_FILE_BYTES => bytes,
-        Ok((_, size_bytes)) => {
-            let size = plural(size_bytes, "byte");
+    let bytes = match context.sandbox.read(path, 0, MAX_FILE_BYTES).await {
+        Ok(contents) if contents.total_bytes <= MAX_FILE_BYTES => contents.bytes,
+        Ok(contents) => {
+            let size = plural(contents.total_bytes, "byte");
             return Ok(ToolResult::error(format!("{path} is too large to edit ({size}); use bash (sed, or a script)")));
         }
-        Err(GuestError::Refused(failure)) if failure.kind == FailureKind::NotFound && input.old_string.is_empty() => {
-            return put(context, input, input.new_string.as_bytes(), None).await;
+        Err(SandboxError::Guest(failure))
+            if failure.kind == FailureKind::NotFound && input.old_string.is_empty() =>
+        {
+            return put(context, input, input.new_string.clone().into_bytes(), None).await;
         }
-        Err(error) => return missing::explain(context, path, error).await,
+        Err(error) => return missing::explain(context, path, error.into()).await,
     };
     if input.old_string.is_empty() {
         if bytes.is_empty() {
-            return put(context, input, input.new_string.as_bytes(), None).await;
+            return put(context, input, input.new_string.clone().into_bytes(), None).await;
         }
         return Ok(ToolResult::error(format!("{path} is there and not empty: old_string must say what to replace")));
     }
@@ -109,14 +112,18 @@ fn not_editable(path: &str, why: &NotText) -> String {
     match why {
         NotText::Binary | NotText::UnknownEncoding => format!("{path} is {why}: edit_file cannot edit it"),
         NotText::Invalid(_) => {
-            format!("{path} is {why}, which would be lost in an edit; repair it first (for example with iconv -c in bash)")
+            format!(
+                "{path} is {why}, which would be lost in an edit; repair it first (for example with iconv -c in bash)"
+            )
         }
     }
 }
 
 fn refusal(path: &str, text: &str, old: &str, error: EditError, context: &ToolContext) -> String {
     match error {
-        EditError::Same => "old_string and new_string are the same (line ends do not count; the file keeps its own)".to_owned(),
+        EditError::Same => {
+            "old_string and new_string are the same (line ends do not count; the file keeps its own)".to_owned()
+        }
         EditError::NotFound => {
             let near = nearest::explain(text, old);
             format!("old_string is not in {path}; {}", context.redactor.redact(&near))
@@ -151,20 +158,22 @@ async fn put_edited(
     let places = if edited.count == 1 { String::new() } else { format!(" in {} places", edited.count) };
     let diff = diff(&input.path, &file.text, &edited.text);
     let diff = context.redactor.redact(&diff);
-    let (diff, _) = cap(&diff, MAX_DIFF_BYTES, |omitted| format!("[{} of the diff left out]", plural(omitted.lines as u64, "line")));
-    put(context, input, &bytes, Some(format!("edited {}{places}\n{}", input.path, diff.trim_end_matches('\n')))).await
+    let (diff, _) = cap(&diff, MAX_DIFF_BYTES, |omitted| {
+        format!("[{} of the diff left out]", plural(omitted.lines as u64, "line"))
+    });
+    put(context, input, bytes, Some(format!("edited {}{places}\n{}", input.path, diff.trim_end_matches('\n')))).await
 }
 
 /// Writes `bytes`; without a `text` of its own the result says that the file was created.
 async fn put(
     context: &ToolContext,
     input: &Input,
-    bytes: &[u8],
+    bytes: Vec<u8>,
     text: Option<String>,
 ) -> Result<ToolResult, GuestError> {
-    let created = match guest::write(context, &input.path, bytes).await {
-        Ok(created) => created,
-        Err(error) => return missing::explain(context, &input.path, error).await,
+    let created = match context.sandbox.write(&input.path, bytes, None).await {
+        Ok(done) => done.created,
+        Err(error) => return missing::explain(context, &input.path, error.into()).await,
     };
     let done = write_file::done(&input.path, created, None, &input.new_string);
     Ok(ToolResult { content: text.unwrap_or(done.content.clone()), ..done })

@@ -2,13 +2,14 @@
 //!
 //! When there is more than can be shown, what lies higher goes first, and each folder says how many of its entries are missing.
 
-use super::guest::{self, Entry, EntryKind, GuestError, ListDone, Truncation};
+use super::guest::{self, GuestError};
 use super::missing;
 use super::output::{one_line, plural, thousands};
 use super::schema::{ToolSchema, parse};
 use super::{Tool, ToolContext, ToolFailure, ToolResult};
 use async_trait::async_trait;
 use retrace_events::payload::tool::Effect;
+use retrace_sandbox::{Entry, EntryKind, ListDone, Listing, Truncation};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
@@ -72,56 +73,55 @@ async fn list(context: &ToolContext, input: &Input) -> Result<ToolResult, GuestE
     let path = input.path.as_deref().unwrap_or_default();
     let depth = input.depth.unwrap_or(DEFAULT_DEPTH).max(1);
     let hide = input.include_ignored != Some(true);
-    match guest::list(context, path, Some(depth), hide, MAX_LISTED).await {
-        Ok((entries, done)) => Ok(ToolResult::text(context.redactor.redact(&tree(path, &entries, &done)).into_owned())),
-        Err(error) => missing::explain(context, path, error).await,
+    let Listing { mut entries, done } = match context.sandbox.list(path, Some(depth), hide, MAX_LISTED).await {
+        Ok(listing) => listing,
+        Err(error) => return missing::explain(context, path, error.into()).await,
+    };
+    if done.truncated.is_some() && depth > 1 {
+        // The walk went deep and stopped somewhere: what lies directly here is shown all the same.
+        entries.extend(context.sandbox.list(path, Some(1), hide, MAX_LISTED).await?.entries);
     }
-}
-
-/// An entry with its name in text and its depth below the listed folder.
-struct Node {
-    path: String,
-    label: String,
+    Ok(ToolResult::text(context.redactor.redact(&tree(path, &entries, &done)).into_owned()))
 }
 
 /// The listing for the model.
 pub(super) fn tree(root: &str, entries: &[Entry], done: &ListDone) -> String {
     let root = guest::plain_path(root);
-    let mut nodes: BTreeMap<Vec<String>, Node> = BTreeMap::new();
+    let mut nodes: BTreeMap<Vec<String>, String> = BTreeMap::new();
     for entry in entries {
         let path = entry.path.to_string();
         let below = path.strip_prefix(&root).unwrap_or(&path).trim_start_matches('/');
         let parts: Vec<String> = below.split('/').map(str::to_owned).collect();
         let label = label(parts.last().map_or("", String::as_str), entry);
-        nodes.insert(parts, Node { path: path.clone(), label });
+        nodes.insert(parts, label);
     }
     // The higher entries first, then by name.
     let mut order: Vec<&Vec<String>> = nodes.keys().collect();
     order.sort_by_key(|parts| parts.len());
-    let shown: HashSet<&Vec<String>> = order.iter().take(MAX_SHOWN).copied().collect();
+    let shown: HashSet<&[String]> = order.iter().take(MAX_SHOWN).map(|parts| parts.as_slice()).collect();
     let mut missing: BTreeMap<&[String], u64> = BTreeMap::new();
     for parts in order.iter().skip(MAX_SHOWN) {
         // Counted at the deepest folder that is shown.
-        let above = (0..parts.len()).rev().map(|depth| &parts[..depth]);
-        let holder = above.into_iter().find(|parts| parts.is_empty() || shown.contains(&parts.to_vec()));
+        let mut above = (0..parts.len()).rev().map(|depth| &parts[..depth]);
+        let holder = above.find(|parts| parts.is_empty() || shown.contains(*parts));
         *missing.entry(holder.unwrap_or_default()).or_default() += 1;
     }
     let mut text = String::new();
-    for (parts, node) in nodes.iter().filter(|(parts, _)| shown.contains(parts)) {
+    for (parts, label) in nodes.iter().filter(|(parts, _)| shown.contains(parts.as_slice())) {
         let count = missing.get(parts.as_slice());
         let more = count.map(|count| format!("  [{} more not shown]", thousands(*count))).unwrap_or_default();
         // Writing to a String cannot fail.
-        let _ = writeln!(text, "{}{}{more}", "  ".repeat(parts.len() - 1), node.label);
+        let _ = writeln!(text, "{}{}{more}", "  ".repeat(parts.len() - 1), label);
     }
     let top = missing.get(&[][..]).copied().unwrap_or_default();
-    text.push_str(&footer(entries.len(), shown.len(), top, done));
-    debug_assert!(nodes.values().all(|node| !node.path.is_empty()));
+    text.push_str(&footer(nodes.len(), shown.len(), top, done));
     text
 }
 
 /// `src/`, `main.rs  1,234`, `link@`.
 fn label(name: &str, entry: &Entry) -> String {
-    let name: String = name.chars().flat_map(|c| if c.is_control() { c.escape_default().collect() } else { vec![c] }).collect();
+    let name: String =
+        name.chars().flat_map(|c| if c.is_control() { c.escape_default().collect() } else { vec![c] }).collect();
     match entry.kind {
         EntryKind::Directory => format!("{name}/"),
         EntryKind::File => format!("{name}  {}", thousands(entry.size_bytes)),

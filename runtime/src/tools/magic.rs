@@ -40,7 +40,8 @@ const KINDS: &[(usize, &[u8], &str)] = &[
 
 /// What a file that begins with `bytes` probably is.
 pub(super) fn kind(bytes: &[u8]) -> &'static str {
-    let fits = |(offset, magic, _): &&(usize, &[u8], &str)| bytes.get(*offset..).is_some_and(|rest| rest.starts_with(magic));
+    let fits =
+        |(offset, magic, _): &&(usize, &[u8], &str)| bytes.get(*offset..).is_some_and(|rest| rest.starts_with(magic));
     KINDS.iter().find(fits).map_or("unknown kind", |(_, _, kind)| kind)
 }
 

@@ -1,7 +1,8 @@
 //! What to tell the model when a path is not what it took it for: names that are nearly it, or the right tool.
 
-use super::guest::{self, FailureKind, GuestError};
+use super::guest::GuestError;
 use super::{ToolContext, ToolResult};
+use retrace_sandbox::{FailureKind, SandboxError};
 use std::fmt::Write as _;
 
 /// How many names are looked at.
@@ -40,11 +41,11 @@ pub(super) async fn explain(context: &ToolContext, path: &str, error: GuestError
 
 /// Files of the same name elsewhere, else those with nearly that path; `None` when there are none.
 async fn suggestion(context: &ToolContext, path: &str) -> Result<Option<String>, GuestError> {
-    let listing = match guest::list(context, "", None, true, MAX_NAMES).await {
-        Ok((entries, _)) => entries,
+    let listing = match context.sandbox.list("", None, true, MAX_NAMES).await {
+        Ok(listing) => listing.entries,
         // The hint is a courtesy: the workspace itself being unreadable is not the news here.
-        Err(GuestError::Refused(_)) => return Ok(None),
-        Err(broken) => return Err(broken),
+        Err(SandboxError::Guest(_)) => return Ok(None),
+        Err(broken) => return Err(broken.into()),
     };
     let names: Vec<String> = listing.iter().map(|entry| entry.path.to_string()).collect();
     let names: Vec<&str> = names.iter().map(String::as_str).collect();

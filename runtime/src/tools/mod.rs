@@ -5,13 +5,23 @@
 //! logged here (the agent loop does that, before and after).
 
 mod bash;
+mod capture;
 mod edit_file;
+mod ending;
+mod guest;
+mod lines;
 mod list_dir;
+mod magic;
+mod missing;
+mod nearest;
 mod output;
 mod read_file;
 mod read_output;
+mod replace;
 mod schema;
 mod search_files;
+mod text_file;
+mod window;
 mod write_file;
 
 #[cfg(test)]

@@ -24,7 +24,8 @@ pub(super) fn explain(text: &str, old: &str) -> String {
     if let Some(bare) = without_line_numbers(&old)
         && text.contains(&bare)
     {
-        return "old_string has the line numbers of read_file in it; give the text alone, without number and tab".to_owned();
+        return "old_string has the line numbers of read_file in it; give the text alone, without number and tab"
+            .to_owned();
     }
     let lines: Vec<&str> = text.lines().collect();
     if let Some(first) = same_but_white_space(&lines, &old) {

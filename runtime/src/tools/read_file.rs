@@ -9,6 +9,7 @@ use super::missing;
 use super::output::{LINE_CHARS, one_line, plural, thousands};
 use super::schema::{ToolSchema, parse};
 use super::text_file::{Encoding, LineEnds, NotText, detect};
+use super::window::Window;
 use super::{Tool, ToolContext, ToolFailure, ToolResult, magic};
 use async_trait::async_trait;
 use retrace_events::payload::tool::Effect;
@@ -85,9 +86,9 @@ impl Tool for ReadFile {
 }
 
 async fn read(context: &ToolContext, input: &Input) -> Result<ToolResult, GuestError> {
-    let (block, size_bytes) = match guest::read(context, &input.path, 0, BLOCK_BYTES).await {
-        Ok(read) => read,
-        Err(error) => return missing::explain(context, &input.path, error).await,
+    let (block, size_bytes) = match context.sandbox.read(&input.path, 0, BLOCK_BYTES).await {
+        Ok(contents) => (contents.bytes, contents.total_bytes),
+        Err(error) => return missing::explain(context, &input.path, error.into()).await,
     };
     if block.is_empty() {
         return Ok(ToolResult::text("[the file is empty]"));
@@ -106,37 +107,9 @@ fn not_text(why: &NotText, bytes: &[u8], size_bytes: u64) -> String {
         NotText::Binary | NotText::Invalid(_) => {
             format!("[binary file, {size}: {}; its first bytes:]\n{head}", magic::kind(bytes))
         }
-        NotText::UnknownEncoding => format!(
-            "[{size}, {why}; `iconv` or `file` in bash may help; its first bytes:]\n{head}",
-        ),
-    }
-}
-
-/// What was found while the file went by.
-struct Window {
-    first: u64,
-    limit: u64,
-    /// The lines to show, as (number, text, characters left out of it).
-    shown: Vec<(u64, String, u64)>,
-    shown_bytes: usize,
-    /// Whether lines are missing for want of room.
-    full: bool,
-}
-
-impl Window {
-    fn take(&mut self, line: super::lines::Line<'_>) {
-        let wanted = line.number >= self.first && line.number - self.first < self.limit;
-        if !wanted || self.full {
-            return;
+        NotText::UnknownEncoding => {
+            format!("[{size}, {why}; `iconv` or `file` in bash may help; its first bytes:]\n{head}",)
         }
-        // Eight bytes: the line's number, tab and line end.
-        let cost = line.text.len() + 8;
-        if self.shown_bytes + cost > MAX_SHOWN_BYTES && !self.shown.is_empty() {
-            self.full = true;
-            return;
-        }
-        self.shown_bytes += cost;
-        self.shown.push((line.number, line.text.to_owned(), line.omitted_chars));
     }
 }
 
@@ -146,13 +119,7 @@ async fn text(
     encoding: Encoding,
     mut block: Vec<u8>,
 ) -> Result<ToolResult, GuestError> {
-    let mut window = Window {
-        first: input.offset.unwrap_or(1).max(1),
-        limit: input.limit.unwrap_or(DEFAULT_LINES).max(1),
-        shown: Vec::new(),
-        shown_bytes: 0,
-        full: false,
-    };
+    let mut window = Window::new(input.offset.unwrap_or(1), input.limit.unwrap_or(DEFAULT_LINES), MAX_SHOWN_BYTES);
     let (mut scanner, mut decoder) = (LineScanner::new(LINE_CHARS as u64), encoding.decoder());
     let (mut damaged, mut scanned_bytes, mut more) = (false, 0, false);
     while !block.is_empty() {
@@ -162,15 +129,15 @@ async fn text(
             more = true;
             break;
         }
-        block = guest::read(context, &input.path, scanned_bytes, BLOCK_BYTES).await?.0;
+        block = context.sandbox.read(&input.path, scanned_bytes, BLOCK_BYTES).await?.bytes;
     }
     damaged |= feed(&mut decoder, &[], true, &mut scanner, &mut window);
     let (lines, ends) = scanner.finish(&mut |line| window.take(line));
-    if window.shown.is_empty() {
+    if window.last().is_none() {
         return Ok(ToolResult::error(past_end(input, lines, more)));
     }
     let remarks = Remarks { lines, ends, more, damaged, encoding };
-    let body = numbered(context, &window.shown);
+    let body = window.numbered(|text| context.redactor.redact(text).into_owned());
     Ok(ToolResult::text(format!("{body}{}", remarks.line(&window))))
 }
 
@@ -191,23 +158,12 @@ fn past_end(input: &Input, lines: u64, more: bool) -> String {
     let offset = thousands(input.offset.unwrap_or(1));
     if more {
         let scanned = thousands(MAX_SCANNED_BYTES);
-        return format!("line {offset} of {} lies beyond the first {scanned} bytes; use bash (sed -n, tail)", input.path);
+        return format!(
+            "line {offset} of {} lies beyond the first {scanned} bytes; use bash (sed -n, tail)",
+            input.path
+        );
     }
     format!("there is no line {offset}: {} has {}", input.path, plural(lines, "line"))
-}
-
-/// The lines with their numbers. Secrets are taken out of the text first, while lines that belong together stand together.
-fn numbered(context: &ToolContext, shown: &[(u64, String, u64)]) -> String {
-    let joined: Vec<&str> = shown.iter().map(|(_, text, _)| text.as_str()).collect();
-    let joined = joined.join("\n");
-    let redacted = context.redactor.redact(&joined);
-    let mut body = String::with_capacity(redacted.len() + shown.len() * 8);
-    let mut texts = redacted.split('\n');
-    for (number, _, omitted_chars) in shown {
-        let text = texts.next().unwrap_or_default();
-        super::lines::Line { number: *number, text, omitted_chars: *omitted_chars }.write_numbered(&mut body);
-    }
-    body
 }
 
 /// What is said beside the lines themselves.
@@ -234,12 +190,17 @@ impl Remarks {
     }
 
     fn range(&self, window: &Window) -> String {
-        let last = window.shown.last().map_or(0, |(number, _, _)| *number);
+        let last = window.last().unwrap_or_default();
         let at_least = if self.more { "more than " } else { "" };
-        if window.first == 1 && last == self.lines && !self.more {
+        if window.first() == 1 && last == self.lines && !self.more {
             return plural(self.lines, "line");
         }
-        let range = format!("lines {} to {} of {at_least}{}", thousands(window.first), thousands(last), thousands(self.lines));
+        let range = format!(
+            "lines {} to {} of {at_least}{}",
+            thousands(window.first()),
+            thousands(last),
+            thousands(self.lines)
+        );
         if last < self.lines { format!("{range}; to go on: offset {}", last + 1) } else { range }
     }
 }

@@ -117,7 +117,11 @@ pub(super) fn detect(sample: &[u8], whole: bool) -> Result<Encoding, NotText> {
         return Ok(Encoding::Utf8);
     }
     // Western texts have few letters beyond ASCII; mostly high bytes are another alphabet, or no text at all.
-    if high * 10 > sample.len() * 3 && sample.len() > 16 { Err(NotText::UnknownEncoding) } else { Ok(Encoding::Windows1252) }
+    if high * 10 > sample.len() * 3 && sample.len() > 16 {
+        Err(NotText::UnknownEncoding)
+    } else {
+        Ok(Encoding::Windows1252)
+    }
 }
 
 /// Decodes a whole file, so that [`TextFile::encode`] gives the same bytes back.
@@ -177,6 +181,7 @@ fn utf16(text: &str, bytes: fn(u16) -> [u8; 2]) -> Vec<u8> {
 
 /// Control characters that texts do not have; tab, line end, form feed and escape are fine.
 fn controls(sample: &[u8]) -> usize {
-    let odd = |byte: &&u8| **byte == 0x7F || (**byte < 0x20 && !matches!(**byte, b'\t' | b'\n' | b'\r' | 0x0C | 0x1B | 0x08));
+    let odd =
+        |byte: &&u8| **byte == 0x7F || (**byte < 0x20 && !matches!(**byte, b'\t' | b'\n' | b'\r' | 0x0C | 0x1B | 0x08));
     sample.iter().filter(odd).count()
 }

@@ -59,10 +59,10 @@ impl Tool for WriteFile {
 }
 
 async fn write(context: &ToolContext, input: &Input) -> Result<ToolResult, GuestError> {
-    let before = guest::stat(context, &input.path).await.ok();
-    let created = match guest::write(context, &input.path, input.content.as_bytes()).await {
-        Ok(created) => created,
-        Err(error) => return missing::explain(context, &input.path, error).await,
+    let before = context.sandbox.stat(&input.path, true).await.ok();
+    let created = match context.sandbox.write(&input.path, input.content.clone(), None).await {
+        Ok(done) => done.created,
+        Err(error) => return missing::explain(context, &input.path, error.into()).await,
     };
     Ok(done(&input.path, created, before.map(|stat| stat.size_bytes), &input.content))
 }

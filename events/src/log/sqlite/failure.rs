@@ -5,11 +5,19 @@ use rusqlite::ErrorCode;
 use std::io::{self, ErrorKind};
 use std::path::Path;
 
+/// Writing to a file, and growing the shared memory beside it: SQLite reports only `ENOSPC` as a full disk. In both
+/// cases the transaction is rolled back.
+const REFUSED_WRITES: [i32; 2] = [rusqlite::ffi::SQLITE_IOERR_WRITE, rusqlite::ffi::SQLITE_IOERR_SHMSIZE];
+
 /// The log's error for one of SQLite, of the file `file`.
 pub(super) fn sqlite_failed(file: &Path, error: &rusqlite::Error) -> LogError {
     let (location, why) = (file.display().to_string(), error.to_string());
     match error.sqlite_error_code() {
         Some(ErrorCode::DiskFull) => LogError::Full { location, why },
+        // A quota or a limit of the file size; SQLite does not tell them from a disk that fails.
+        Some(ErrorCode::SystemIoFailure) if REFUSED_WRITES.contains(&error.sqlite_extended_error_code().unwrap_or_default()) => {
+            LogError::Full { location, why: format!("the system refuses to write ({why}): a quota, a limit, or a bad disk") }
+        }
         Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => {
             let what = format!("{why}\nhint: keep the folder as it is and copy it; `retrace log verify` shows what can be read");
             LogError::DamagedStore { location, what }

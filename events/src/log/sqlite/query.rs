@@ -6,7 +6,7 @@ use crate::blob::FileBlobs;
 use crate::envelope::Envelope;
 use crate::hash::Hash;
 use crate::id::{StreamId, Timestamp, Token};
-use crate::log::chain::{Chain, StoredEvent, damaged};
+use crate::log::chain::{Chain, StoredEvent, damaged, payload_of};
 use crate::log::{Head, LogError, Position, Positioned, StreamFilter, StreamInfo};
 use rusqlite::{Connection, OptionalExtension, Row, ToSql, named_params, params};
 use std::path::PathBuf;
@@ -142,11 +142,7 @@ impl Reader {
     fn restore(&self, stream: &str, seq: u64, stored: &StoredEvent, chain: &mut Chain) -> Result<Envelope, LogError> {
         let payload = match stored.payload_blob {
             None => None,
-            Some(blob) => Some(self.blobs.read_blocking(blob, 0..u64::MAX).map_err(|e| match e {
-                LogError::NoSuchBlob(hash) => damaged(stream, seq, &format!("its payload, blob {hash}, is missing")),
-                LogError::Damaged { what, .. } => damaged(stream, seq, &format!("its payload, blob {blob}: {what}")),
-                other => other,
-            })?),
+            Some(blob) => Some(payload_of(stream, seq, self.blobs.read_blocking(blob, 0..u64::MAX))?),
         };
         let envelope = stored.restore(stream, seq, payload)?;
         chain.see(&envelope, stored.hash)?;

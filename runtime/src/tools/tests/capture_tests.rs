@@ -40,7 +40,8 @@ fn an_escape_split_over_pieces_is_taken_out() {
 
 #[test]
 fn past_the_limit_bytes_are_counted_not_kept() {
-    let (seen, all) = captured(&[(Source::Stdout, b"12345\n"), (Source::Stdout, b"67890\n"), (Source::Stdout, b"x\n")], 8);
+    let (seen, all) =
+        captured(&[(Source::Stdout, b"12345\n"), (Source::Stdout, b"67890\n"), (Source::Stdout, b"x\n")], 8);
     assert_eq!(seen.concat(), "12345\n67890\nx\n", "who watches sees all");
     assert_eq!((all.text.as_str(), all.lost_bytes), ("12345\n67", 6), "no later piece is put behind the gap");
 }
@@ -49,7 +50,8 @@ fn past_the_limit_bytes_are_counted_not_kept() {
 fn an_endless_line_does_not_pile_up() {
     let mut capture = Capture::new(1_000_000);
     let piece = [b'y'; 10_000];
-    let passed_on = (0..20).filter_map(|_| capture.push(Source::Stdout, &piece)).map(|lines| lines.len()).sum::<usize>();
+    let passed_on =
+        (0..20).filter_map(|_| capture.push(Source::Stdout, &piece)).map(|lines| lines.len()).sum::<usize>();
     assert!(passed_on >= 130_000, "{passed_on}");
     assert_eq!(capture.finish().1.text.len(), 200_000);
 }

@@ -2,9 +2,20 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
+mod bash_tests;
 mod capture_tests;
+mod edit_file_tests;
+mod ending_tests;
+mod harness;
 mod lines_tests;
+mod list_dir_tests;
 mod magic_tests;
 mod output_tests;
+mod read_file_tests;
+mod read_output_tests;
 mod replace_tests;
+mod schema_tests;
+mod search_files_tests;
 mod text_file_tests;
+mod window_tests;
+mod write_file_tests;

@@ -60,7 +60,8 @@ fn a_line_is_cut_by_characters() {
 
 #[test]
 fn numbers_are_readable() {
-    let table = [(0, "0"), (999, "999"), (1_000, "1,000"), (1_234_567, "1,234,567"), (u64::MAX, "18,446,744,073,709,551,615")];
+    let table =
+        [(0, "0"), (999, "999"), (1_000, "1,000"), (1_234_567, "1,234,567"), (u64::MAX, "18,446,744,073,709,551,615")];
     for (number, text) in table {
         assert_eq!(thousands(number), text);
     }

@@ -55,7 +55,8 @@ fn every_encoding_comes_back_as_the_same_bytes() {
 
 #[test]
 fn what_would_be_lost_is_refused() {
-    let invalid_utf8 = "größer als groß".replace('a', "\u{0}").into_bytes().into_iter().map(|b| if b == 0 { 0xFF } else { b });
+    let invalid_utf8 =
+        "größer als groß".replace('a', "\u{0}").into_bytes().into_iter().map(|b| if b == 0 { 0xFF } else { b });
     assert_eq!(decode(&invalid_utf8.collect::<Vec<_>>()), Err(NotText::Invalid("UTF-8")));
     let odd_length = b"\xFF\xFEa\0b";
     assert!(matches!(decode(odd_length), Err(NotText::Invalid(_))));

@@ -17,7 +17,7 @@ use super::launcher::{Launched, Remains, pid_of};
 use super::supervisor::{REPORT_BYTES, Report};
 use super::tree;
 use crate::mailbox::Mailbox;
-use crate::message::{ExecEnd, ExecSpec, Response, Usage};
+use crate::message::{CHUNK_COST_BYTES, ExecEnd, ExecSpec, Response, Usage};
 use crate::server::Guest;
 
 /// How long what the command left behind may go on after its end, and how long a pipe may stay silent when every
@@ -140,7 +140,12 @@ impl<'a> Pump<'a> {
     /// All are dead, and what is still in the pipes does not come or is not wanted.
     fn given_up(&self) -> bool {
         let Some(drain) = self.drain else { return false };
-        if self.mailbox.credit_bytes() == 0 { self.mailbox.killed() } else { drain <= Instant::now() }
+        if self.sendable_bytes() == 0 { self.mailbox.killed() } else { drain <= Instant::now() }
+    }
+
+    /// How much output the host has room for now.
+    fn sendable_bytes(&self) -> u64 {
+        self.mailbox.credit_bytes().saturating_sub(CHUNK_COST_BYTES).min(CHUNK_BYTES)
     }
 
     fn wait_and_move(&mut self) -> io::Result<()> {
@@ -166,7 +171,7 @@ impl<'a> Pump<'a> {
     fn wait(&self) -> io::Result<Vec<Source>> {
         let mut watched: Vec<(Source, BorrowedFd<'_>, PollFlags)> =
             vec![(Source::Wake, self.mailbox.wake_fd(), PollFlags::IN)];
-        let has_credit = self.mailbox.credit_bytes() > 0;
+        let has_credit = self.sendable_bytes() > 0;
         let pipes = [
             (Source::Status, &self.launched.status, PollFlags::IN, true),
             (Source::Stdout, &self.launched.stdout, PollFlags::IN, has_credit),
@@ -231,6 +236,7 @@ impl<'a> Pump<'a> {
     }
 
     fn move_output(&mut self, source: Source) -> io::Result<()> {
+        let wanted = self.sendable_bytes();
         let (pipe, message) = match source {
             Source::Stderr => (&mut self.launched.stderr, Response::Stderr),
             Source::Stdout | Source::Wake | Source::Status | Source::Stdin => {
@@ -238,7 +244,6 @@ impl<'a> Pump<'a> {
             }
         };
         let Some(fd) = pipe.as_ref() else { return Ok(()) };
-        let wanted = self.mailbox.credit_bytes().min(CHUNK_BYTES);
         if wanted == 0 {
             return Ok(());
         }
@@ -267,7 +272,7 @@ impl<'a> Pump<'a> {
             *drain = Instant::now() + GRACE;
         }
         if !chunk.is_empty() {
-            self.mailbox.spend(sent);
+            self.mailbox.spend(sent + CHUNK_COST_BYTES);
             // The host is gone when this fails, and the reader will end everything.
             self.guest.outbox.send(self.id, &message, &chunk).map_err(io::Error::other)?;
         }

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use super::walk::{Batch, Watch, walk};
 use crate::mailbox::Mailbox;
-use crate::message::{Entry, EntryKind, Failure, FailureKind, ListDone, ListSpec, Response, Truncation};
+use crate::message::{Entry, EntryKind, Failure, ListDone, ListSpec, Response, Truncation};
 use crate::raw_path::RawPath;
 use crate::server::Guest;
 
@@ -49,9 +49,6 @@ pub(crate) fn list(guest: &Guest, id: u64, spec: &ListSpec, mailbox: &Mailbox) -
         }
     }
     batch.flush()?;
-    if done.entries == 0 && done.unreadable > 0 && !spec.path.as_path().as_os_str().is_empty() {
-        return Err(Failure::new(FailureKind::Denied, format!("{}: cannot be read", spec.path)));
-    }
     Ok(Response::ListDone(done))
 }
 

@@ -46,7 +46,7 @@ impl Root {
 
     /// Opens a path that is relative to the root.
     pub(crate) fn open_at(&self, relative: &Path, flags: OFlags) -> Result<OwnedFd, Failure> {
-        let flags = flags | OFlags::CLOEXEC | OFlags::NOCTTY;
+        let flags = flags | OFlags::CLOEXEC;
         let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_MAGICLINKS;
         let mut attempts = 0;
         loop {
@@ -68,7 +68,7 @@ impl Root {
     /// can have effects or block; and once more afterwards, since it may have been swapped.
     pub(crate) fn open_file(&self, relative: &Path) -> Result<(File, Stat), Failure> {
         self.checked_file(relative, &self.open_at(relative, OFlags::PATH)?)?;
-        let file = self.open_at(relative, OFlags::RDONLY | OFlags::NONBLOCK)?;
+        let file = self.open_at(relative, OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY)?;
         let stat = self.checked_file(relative, &file)?;
         Ok((File::from(file), stat))
     }

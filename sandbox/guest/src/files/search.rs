@@ -10,7 +10,7 @@ use grep_searcher::{BinaryDetection, Searcher, SearcherBuilder, Sink, SinkContex
 use ignore::overrides::{Override, OverrideBuilder};
 
 use super::root::Root;
-use super::walk::{Batch, Watch, walk};
+use super::walk::{ANSWER_BYTES, Batch, Watch, walk};
 use crate::mailbox::Mailbox;
 use crate::message::{Failure, FailureKind, Match, Response, SearchDone, SearchSpec, Truncation};
 use crate::raw_path::RawPath;
@@ -49,7 +49,7 @@ pub(crate) fn search(guest: &Guest, id: u64, spec: &SearchSpec, mailbox: &Mailbo
             done.unreadable += 1;
             continue;
         };
-        let mut hits = Hits { spec, path, room: spec.max_matches - done.matches, lines: Vec::new(), matches: 0, is_binary: false };
+        let mut hits = Hits::new(spec, path, spec.max_matches.saturating_sub(done.matches));
         let result = searcher.search_reader(&matcher, Watched { file, watch: &watch }, &mut hits);
         done.files_searched += 1;
         if hits.is_binary {
@@ -60,10 +60,8 @@ pub(crate) fn search(guest: &Guest, id: u64, spec: &SearchSpec, mailbox: &Mailbo
             done.unreadable += 1;
         }
         done.matches += hits.matches;
-        done.truncated = deliver(&mut batch, hits)?;
-        if done.matches >= spec.max_matches {
-            done.truncated = Some(Truncation::Count);
-        }
+        let stopped = hits.stopped;
+        done.truncated = deliver(&mut batch, hits)?.or(stopped);
         if done.truncated.is_some() {
             break;
         }
@@ -138,13 +136,26 @@ struct Hits<'a> {
     path: &'a Path,
     room: u32,
     lines: Vec<Match>,
+    lines_bytes: usize,
     matches: u32,
     is_binary: bool,
+    stopped: Option<Truncation>,
 }
 
-impl Hits<'_> {
-    fn add(&mut self, line_number: u64, bytes: &[u8], is_context: bool) {
-        self.lines.push(Match { path: RawPath::from(self.path), line_number, line: cut(bytes), is_context });
+impl<'a> Hits<'a> {
+    fn new(spec: &'a SearchSpec, path: &'a Path, room: u32) -> Self {
+        Self { spec, path, room, lines: Vec::new(), lines_bytes: 0, matches: 0, is_binary: false, stopped: None }
+    }
+
+    /// Adds a line; says whether there may be more.
+    fn add(&mut self, line_number: u64, bytes: &[u8], is_context: bool) -> bool {
+        let line = cut(bytes);
+        self.lines_bytes += line.len() + self.path.as_os_str().len();
+        self.lines.push(Match { path: RawPath::from(self.path), line_number, line, is_context });
+        if self.lines_bytes >= ANSWER_BYTES {
+            self.stopped = Some(Truncation::Bytes);
+        }
+        self.stopped.is_none()
     }
 }
 
@@ -153,6 +164,7 @@ impl Sink for Hits<'_> {
 
     fn matched(&mut self, _: &Searcher, found: &SinkMatch<'_>) -> Result<bool, io::Error> {
         if self.matches >= self.room {
+            self.stopped = Some(Truncation::Count);
             return Ok(false);
         }
         self.matches += 1;
@@ -160,13 +172,11 @@ impl Sink for Hits<'_> {
             self.add(0, b"", false);
             return Ok(false);
         }
-        self.add(found.line_number().unwrap_or_default(), found.bytes(), false);
-        Ok(self.matches < self.room || self.spec.context_lines > 0)
+        Ok(self.add(found.line_number().unwrap_or_default(), found.bytes(), false))
     }
 
     fn context(&mut self, _: &Searcher, context: &SinkContext<'_>) -> Result<bool, io::Error> {
-        self.add(context.line_number().unwrap_or_default(), context.bytes(), true);
-        Ok(true)
+        Ok(self.add(context.line_number().unwrap_or_default(), context.bytes(), true))
     }
 
     fn binary_data(&mut self, _: &Searcher, _: u64) -> Result<bool, io::Error> {

@@ -16,7 +16,7 @@ use crate::server::Guest;
 /// A batch is sent when its JSON may have become so large; well below the bound of a frame's header.
 const BATCH_BYTES: usize = 256 * 1024;
 /// The most an answer may carry altogether.
-const ANSWER_BYTES: usize = 8 * 1024 * 1024;
+pub(super) const ANSWER_BYTES: usize = 8 * 1024 * 1024;
 
 /// Walks in a fixed order (by name), never follows links, and never enters `.git` unless everything is asked for.
 pub(super) fn walk(

@@ -19,6 +19,8 @@ pub use files::{
 
 /// Bytes of output the guest may send for a command before the host must grant more with [`Request::Credit`].
 pub const INITIAL_CREDIT_BYTES: u64 = 1024 * 1024;
+/// What every frame of output costs of the credit besides its bytes, so that many tiny ones are bounded too.
+pub const CHUNK_COST_BYTES: u64 = 256;
 /// The most bytes one `Read` returns.
 pub const MAX_READ_BYTES: u64 = 64 * 1024 * 1024;
 /// The most bytes one `Write` takes.

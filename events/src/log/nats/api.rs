@@ -1,0 +1,203 @@
+//! What the rest of this backend asks the server: each question in one place, its errors in the log's words.
+
+use super::connect::{Connection, REQUEST};
+use super::message::Incoming;
+use super::object_blobs::ObjectBlobs;
+use super::{ALL_EVENTS, STREAM};
+use crate::hash::Hash;
+use crate::id::StreamId;
+use crate::log::{Head, LogError};
+use async_nats::jetstream::{self, stream::RawMessageErrorKind};
+use async_nats::{Client, HeaderMap, Request, RequestErrorKind};
+use bytes::Bytes;
+use serde::Deserialize;
+use std::collections::{HashMap, HashSet};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// The most streams whose heads are remembered.
+const MAX_KNOWN: usize = 10_000;
+
+/// The server, seen from one handle.
+#[derive(Debug)]
+pub(super) struct Remote {
+    pub(super) client: Client,
+    pub(super) context: jetstream::Context,
+    pub(super) stream: jetstream::stream::Stream<()>,
+    pub(super) location: String,
+    pub(super) blobs: ObjectBlobs,
+    connection: Connection,
+    known: Mutex<HashMap<StreamId, Last>>,
+    /// Positions the server said are deleted.
+    pub(super) deleted: Mutex<Arc<HashSet<u64>>>,
+}
+
+/// The last event of a stream and where it stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Last {
+    pub(super) head: Head,
+    pub(super) position: u64,
+}
+
+impl Last {
+    /// What a fence compares.
+    pub(super) const fn link(&self) -> (u64, Hash) {
+        (self.head.seq, self.head.hash)
+    }
+}
+
+/// What is known of the JetStream stream.
+#[derive(Debug, Default, Deserialize)]
+pub(super) struct StreamState {
+    pub(super) first_seq: u64,
+    pub(super) bytes: u64,
+    #[serde(default)]
+    pub(super) num_deleted: u64,
+    #[serde(default)]
+    pub(super) deleted: Option<Vec<u64>>,
+}
+
+/// The answer to a publish.
+#[derive(Debug, Deserialize)]
+pub(super) struct Ack {
+    pub(super) error: Option<jetstream::Error>,
+    #[serde(default)]
+    pub(super) seq: u64,
+    #[serde(default)]
+    pub(super) duplicate: bool,
+}
+
+impl Remote {
+    pub(super) fn new(connection: Connection, context: jetstream::Context, stream: jetstream::stream::Stream<()>, blobs: ObjectBlobs) -> Self {
+        Self {
+            client: connection.client.clone(),
+            context,
+            stream,
+            location: connection.location.clone(),
+            blobs,
+            connection,
+            known: Mutex::default(),
+            deleted: Mutex::default(),
+        }
+    }
+
+    /// The server did not answer, or not in a way that says what happened.
+    pub(super) fn unavailable(&self, why: &dyn std::fmt::Display) -> LogError {
+        self.connection.unavailable(why)
+    }
+
+    /// The last event of `stream`, as the leader has it.
+    pub(super) async fn last_of(&self, stream: &StreamId) -> Result<Option<Last>, LogError> {
+        let Some(message) = self.last_message(&stream.subject()).await? else { return Ok(None) };
+        let last = message.last()?;
+        self.remember(stream, last);
+        Ok(Some(last))
+    }
+
+    /// The last message of a subject, which may hold wildcards, as the leader has it.
+    pub(super) async fn last_message(&self, subject: &str) -> Result<Option<Incoming>, LogError> {
+        self.ask_leader(self.stream.raw_message_builder().last_by_subject(subject)).await
+    }
+
+    /// The first message of a subject, which may hold wildcards, from `position` on, as the leader has it.
+    pub(super) async fn next_message(&self, subject: &str, position: u64) -> Result<Option<Incoming>, LogError> {
+        self.ask_leader(self.stream.raw_message_builder().next_by_subject(subject).sequence(position)).await
+    }
+
+    async fn ask_leader(&self, question: jetstream::stream::RawMessageBuilder) -> Result<Option<Incoming>, LogError> {
+        match question.send().await {
+            Ok(message) => Incoming::new(message.sequence, &message.subject, &message.headers, message.payload).map(Some),
+            Err(e) => match e.kind() {
+                RawMessageErrorKind::NoMessageFound => Ok(None),
+                RawMessageErrorKind::JetStream(error) if error.error_code().0 == STREAM_NOT_FOUND => Err(self.gone()),
+                RawMessageErrorKind::JetStream(_) | RawMessageErrorKind::InvalidSubject | RawMessageErrorKind::Other => {
+                    Err(self.unavailable(&e))
+                }
+            },
+        }
+    }
+
+    /// The state of the JetStream stream, as the leader has it.
+    pub(super) async fn stream_state(&self, with_deleted: bool) -> Result<StreamState, LogError> {
+        #[derive(Deserialize)]
+        struct Info {
+            error: Option<jetstream::Error>,
+            #[serde(default)]
+            state: StreamState,
+        }
+        let question = serde_json::json!({ "deleted_details": with_deleted });
+        let answer: Result<Info, _> = self.context.request(format!("STREAM.INFO.{STREAM}"), &question).await;
+        let info = answer.map_err(|e| self.unavailable(&e))?;
+        match info.error {
+            None => Ok(info.state),
+            Some(error) if error.error_code().0 == STREAM_NOT_FOUND => Err(self.gone()),
+            Some(error) => Err(self.unavailable(&error)),
+        }
+    }
+
+    /// Publishes a message and waits for its ack. `None` when there was no answer.
+    pub(super) async fn publish(&self, subject: &str, headers: HeaderMap, body: Bytes) -> Result<Option<Ack>, LogError> {
+        let request = Request::new().headers(headers).payload(body).timeout(Some(REQUEST));
+        match self.client.send_request(subject.to_owned(), request).await {
+            // The first messages of an atomic batch are answered with nothing.
+            Ok(answer) if answer.payload.is_empty() => Ok(Some(Ack { error: None, seq: 0, duplicate: false })),
+            Ok(answer) => serde_json::from_slice(&answer.payload).map(Some).map_err(|e| self.unavailable(&e)),
+            Err(e) => match e.kind() {
+                RequestErrorKind::NoResponders => Err(self.gone()),
+                RequestErrorKind::TimedOut | RequestErrorKind::Other => Ok(None),
+                RequestErrorKind::InvalidSubject | RequestErrorKind::MaxPayloadExceeded => Err(self.unavailable(&e)),
+            },
+        }
+    }
+
+    fn gone(&self) -> LogError {
+        let why = format!("the stream `{STREAM}` is not there, or JetStream is not running\nhint: `nats stream info {STREAM}` tells more");
+        self.unavailable(&why)
+    }
+
+    /// What this handle saw last of `stream`, which others may have written since.
+    pub(super) fn recall(&self, stream: &StreamId) -> Option<Last> {
+        self.known().get(stream).copied()
+    }
+
+    /// Notes the last event of `stream`.
+    pub(super) fn remember(&self, stream: &StreamId, last: Last) {
+        let mut known = self.known();
+        if known.len() >= MAX_KNOWN && !known.contains_key(stream) {
+            known.clear();
+        }
+        known.insert(stream.clone(), last);
+    }
+
+    /// Forgets it.
+    pub(super) fn forget(&self, stream: &StreamId) {
+        self.known().remove(stream);
+    }
+
+    fn known(&self) -> MutexGuard<'_, HashMap<StreamId, Last>> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Connection {
+    /// The server did not answer, or not in a way that says what happened.
+    pub(super) fn unavailable(&self, why: &dyn std::fmt::Display) -> LogError {
+        let why = match self.complaint.recent() {
+            Some(complaint) => format!("{why} (the server said: {complaint})"),
+            None => why.to_string(),
+        };
+        LogError::Unavailable { location: self.location.clone(), why }
+    }
+}
+
+/// The server has no such stream.
+const STREAM_NOT_FOUND: u64 = 10_059;
+
+/// The subject of the streams that `filter` means, with wildcards.
+pub(super) fn subject_of(filter: &crate::log::StreamFilter) -> String {
+    if *filter == crate::log::StreamFilter::default() {
+        return ALL_EVENTS.to_owned();
+    }
+    let token = |token: &Option<crate::id::Token>| token.as_ref().map_or("*", |token| token.as_str()).to_owned();
+    let class = filter.class.map_or("*", crate::id::Class::as_str);
+    format!("ev.{}.{}.{class}.*", token(&filter.tenant), token(&filter.project))
+}

@@ -1,0 +1,273 @@
+//! One example of each kind of payload, used by golden files, round trips, and whoever needs an event to look at.
+//!
+//! The golden files in `tests/golden` were made of these: a changed example needs a new kind of golden file, not an
+//! edited one.
+
+use crate::blob::BlobRef;
+use crate::hash::Hash;
+use crate::id::{CallId, Class, EventId, StreamId, Timestamp, Token};
+use crate::payload::settings::{Budget, Settings};
+use crate::payload::{Payload, context, control, job, sandbox, session, summary, tool, turn, workspace};
+
+/// An example of each kind, in the order of [`Payload::kinds`].
+#[must_use]
+pub fn example_payloads() -> Vec<Payload> {
+    let mut examples = sessions();
+    examples.extend(turns());
+    examples.extend(contexts());
+    examples.extend(tools());
+    examples.extend(sandboxes());
+    examples.extend(summaries());
+    examples.extend(jobs());
+    examples.extend(controls());
+    examples
+}
+
+/// A stream of the class `session`, by its last part.
+#[must_use]
+pub fn example_stream(id: &str) -> StreamId {
+    StreamId { tenant: Token::slug("local"), project: Token::slug("example"), class: Class::Session, id: Token::slug(id) }
+}
+
+/// Settings with a value in every field.
+#[must_use]
+pub fn example_settings() -> Settings {
+    Settings {
+        model: "claude-example-1".to_owned(),
+        max_tokens: 32_000,
+        thinking: Some(r#"{"type":"adaptive"}"#.to_owned()),
+        base_url: "https://api.example.com".to_owned(),
+        sandbox: "auto".to_owned(),
+        budget: Budget {
+            max_steps: Some(200),
+            max_tokens: Some(5_000_000),
+            max_cost_microusd: Some(10_000_000),
+            max_time_ms: None,
+        },
+        command_timeout_ms: 120_000,
+        max_attempts: 5,
+    }
+}
+
+fn event_id(number: u128) -> EventId {
+    EventId(uuid::Uuid::from_u128(0x0199_0000_0000_7000_8000_0000_0000_0000 + number))
+}
+
+fn call() -> CallId {
+    CallId("toolu_01Example".to_owned())
+}
+
+fn blob() -> BlobRef {
+    BlobRef { hash: Hash::of(b"the whole output"), size_bytes: 16 }
+}
+
+fn text(text: &str) -> String {
+    text.to_owned()
+}
+
+fn sessions() -> Vec<Payload> {
+    vec![
+        session::Started {
+            title: text("fix the parser"),
+            workspace: text("/home/ada/parser"),
+            retrace_version: text("0.1.0"),
+            settings: example_settings(),
+        }
+        .into(),
+        session::Forked {
+            parent: example_stream("parent"),
+            parent_seq: 41,
+            parent_hash: Hash::of(b"event 41"),
+            reason: session::ForkReason::Rewind,
+            title: text("fix the parser, again"),
+            workspace: text("/home/ada/parser-2"),
+            retrace_version: text("0.1.0"),
+            settings: Settings { thinking: None, budget: Budget::default(), ..example_settings() },
+        }
+        .into(),
+        session::Configured { settings: example_settings(), why: text("--max-tokens 32000") }.into(),
+        session::Closed { why: text("done – für immer ✓") }.into(),
+    ]
+}
+
+fn turns() -> Vec<Payload> {
+    let attachment = turn::Attachment { name: text("screen.png"), media_type: text("image/png"), blob: blob() };
+    let usage = turn::Usage {
+        input_tokens: 12,
+        cache_write_5m_tokens: 300,
+        cache_write_1h_tokens: 4_000,
+        cache_read_tokens: 50_000,
+        output_tokens: 600,
+    };
+    vec![
+        turn::Prompted {
+            text: text("why does `parse(\"\")` panic?\n\u{1F980}"),
+            source: turn::PromptSource::Local,
+            attachments: vec![attachment],
+        }
+        .into(),
+        turn::Requested {
+            attempt: 2,
+            epoch: event_id(1),
+            body_hash: Hash::of(b"body"),
+            body_bytes: 123_456,
+            model: text("claude-example-1"),
+            estimated_input_tokens: 41_000,
+            cost_bound_microusd: 987_654,
+        }
+        .into(),
+        turn::Answered {
+            request: event_id(2),
+            content: text(r#"[{"type":"text","text":"because é"},{"type":"tool_use","id":"toolu_01Example"}]"#),
+            model: text("claude-example-1"),
+            stop_reason: text("tool_use"),
+            stop_details: Some(text(r#"{"kind":"none"}"#)),
+            usage,
+            cost_microusd: 54_321,
+            request_id: Some(text("req_01")),
+            duration_ms: 4_321,
+        }
+        .into(),
+        turn::Failed {
+            request: event_id(2),
+            failure: turn::Failure::Overloaded,
+            status: Some(529),
+            message: text("overloaded"),
+            request_id: None,
+            partial: Some(text(r#"[{"type":"text","text":"bec"}]"#)),
+            billed_microusd: 17,
+            retry_in_ms: Some(2_000),
+        }
+        .into(),
+        turn::Interrupted { by: text("signal"), during: text("a request") }.into(),
+        turn::Ended { outcome: turn::Outcome::BudgetReached, note: text("200 steps") }.into(),
+    ]
+}
+
+fn contexts() -> Vec<Payload> {
+    let passage = |source| context::Passage { text: text("fn parse()"), source, tokens: 4, score_milli: 1_250 };
+    let file = context::Source::File { path: text("src/parse.rs"), first_line: 10, last_line: 42 };
+    vec![
+        context::EpochStarted {
+            number: 3,
+            renderer: 1,
+            model: text("claude-example-1"),
+            model_row: text(r#"{"id":"claude-example-1","context":200000}"#),
+            system: text(r#"[{"type":"text","text":"you are an agent"}]"#),
+            tools: text("[]"),
+            max_tokens: 32_000,
+            thinking: None,
+            seed: vec![passage(context::Source::Summary(text("2/17"))), passage(context::Source::Instructions(text("AGENTS.md")))],
+            from_seq: 90,
+            why: text("the budget was reached"),
+        }
+        .into(),
+        context::Retrieved {
+            query: text("parse empty"),
+            passages: vec![passage(context::Source::Event(event_id(3))), passage(file)],
+            index_position: 1_234_567,
+        }
+        .into(),
+    ]
+}
+
+fn tools() -> Vec<Payload> {
+    vec![
+        tool::Called {
+            call: call(),
+            tool: text("bash"),
+            input: text(r#"{"command":"cargo test"}"#),
+            answer: event_id(4),
+            effect: tool::Effect::Writes,
+        }
+        .into(),
+        tool::Approved { call: call(), by: text("rule: sandbox"), scope: tool::ApprovalScope::Session }.into(),
+        tool::Denied { call: call(), by: text("ada"), content: text("not that one") }.into(),
+        tool::Finished {
+            call: call(),
+            is_error: true,
+            content: text("…\n1 test failed"),
+            exit: Some(tool::Exit { code: Some(101), signal: None, timed_out: false }),
+            output: Some(blob()),
+            changed: vec![text("target/x"), text("src/ü.rs")],
+            duration_ms: 65_432,
+        }
+        .into(),
+        tool::OutcomeUnknown { call: call(), content: text("interrupted, outcome unknown") }.into(),
+    ]
+}
+
+fn sandboxes() -> Vec<Payload> {
+    let proof = sandbox::Proof { name: text("no network"), passed: true, detail: text("connect: unreachable") };
+    vec![
+        sandbox::Started {
+            backend: text("process"),
+            level: text("namespaces"),
+            proofs: vec![proof],
+            limits: vec![(text("memory"), text("4 GiB")), (text("pids"), text("512"))],
+        }
+        .into(),
+        sandbox::Stopped { why: text("killed"), unexpected: true }.into(),
+        sandbox::LimitHit { call: Some(call()), limit: text("memory"), detail: text("4 GiB") }.into(),
+        sandbox::NetworkAttempted { call: None, destination: text("198.51.100.7:443"), allowed: false }.into(),
+        workspace::Snapshotted {
+            tree: text("4b825dc642cb6eb9a060e54bf8d69288fbee4904"),
+            previous: Some(text("da39a3ee5e6b4b0d3255bfef95601890afd80709")),
+            git_state: None,
+            after: Some(call()),
+            changed_files: 3,
+            new_bytes: 4_096,
+        }
+        .into(),
+    ]
+}
+
+fn summaries() -> Vec<Payload> {
+    let written = summary::Written {
+        session: example_stream("parent"),
+        level: 1,
+        index: 7,
+        first_seq: 448,
+        last_seq: 511,
+        text: text("the parser was rewritten"),
+        evidence: vec![event_id(5), event_id(6)],
+        by: text("extractive"),
+        cost_microusd: 0,
+    };
+    vec![written.into()]
+}
+
+fn jobs() -> Vec<Payload> {
+    vec![
+        job::Submitted {
+            task: text("make the tests pass"),
+            workspace: text("https://git.example.com/parser.git"),
+            settings: example_settings(),
+            priority: -5,
+            max_attempts: 3,
+            deadline: Some(Timestamp(1_767_312_000_000)),
+        }
+        .into(),
+        job::Claimed {
+            worker: text("host-1"),
+            attempt: 1,
+            session: example_stream("job-1"),
+            lease_until: Timestamp(1_767_225_660_000),
+        }
+        .into(),
+        job::Progressed { note: text("12 of 40"), lease_until: Timestamp(1_767_225_720_000) }.into(),
+        job::Finished { succeeded: true, note: text("all pass") }.into(),
+        job::Cancelled { by: text("ada") }.into(),
+    ]
+}
+
+fn controls() -> Vec<Payload> {
+    let attachment = turn::Attachment { name: text("notes.txt"), media_type: text("text/plain"), blob: blob() };
+    vec![
+        control::PromptSent { text: text("and now the docs"), attachments: vec![attachment] }.into(),
+        control::ApprovalGiven { call: call(), allow: Some(tool::ApprovalScope::Always), note: text("go on") }.into(),
+        control::QuestionAnswered { call: call(), text: text("the second one") }.into(),
+        control::CancelRequested { call: None, by: text("web") }.into(),
+        control::Tagged { event: event_id(7), tag: text("before-the-rewrite") }.into(),
+    ]
+}

@@ -1,0 +1,47 @@
+//! Starts the sandbox that a session's settings ask for, and says what it proved as an event.
+
+use retrace_events::payload::sandbox::{Proof, Started};
+use retrace_events::payload::settings::Settings;
+use retrace_sandbox::{Limits, Policy, Sandbox, SandboxChoice, SandboxError};
+use std::path::{Path, PathBuf};
+
+/// What a sandbox is asked to be.
+pub(super) struct SandboxWish<'a> {
+    pub(super) workspace: &'a Path,
+    pub(super) settings: &'a Settings,
+    pub(super) guest_dir: &'a Path,
+    pub(super) expose: &'a [PathBuf],
+    pub(super) mask: &'a [String],
+}
+
+/// Starts it; it is only returned when its isolation was proven.
+pub(super) async fn start(wish: &SandboxWish<'_>) -> Result<Sandbox, SandboxError> {
+    let choice: SandboxChoice = wish.settings.sandbox.parse().map_err(|error: retrace_sandbox::ChoiceError| {
+        SandboxError::Start { backend: "configured", detail: error.to_string() }
+    })?;
+    let mut policy = Policy::new(wish.workspace);
+    policy.expose.extend_from_slice(wish.expose);
+    for name in wish.mask {
+        if !policy.masked_names.contains(name) {
+            policy.masked_names.push(name.clone());
+        }
+    }
+    let limits = Limits { command_timeout_ms: wish.settings.command_timeout_ms, ..Limits::default() };
+    Sandbox::start(choice, policy, limits, wish.guest_dir).await
+}
+
+/// What it proved, for the log.
+pub(super) fn started(sandbox: &Sandbox) -> Started {
+    let proof = |proof: &retrace_sandbox::Proof| Proof {
+        name: proof.name.clone(),
+        passed: proof.passed,
+        detail: proof.detail.clone(),
+    };
+    let limits = sandbox.limits().describe().into_iter().map(|(name, words)| (name.to_owned(), words));
+    Started {
+        backend: sandbox.backend_name().to_owned(),
+        level: sandbox.level().to_string(),
+        proofs: sandbox.proofs().iter().map(proof).collect(),
+        limits: limits.collect(),
+    }
+}

@@ -1,0 +1,166 @@
+//! Runs a session's turns and reports how they ended; shared by `run`, `resume` and `demo`.
+
+use super::exit::{CliError, Exit, failure_hint};
+use super::output::Output;
+use super::render::{Detail, LivePrinter, clean, units};
+use super::setup::Setup;
+use super::watch::{Seen, Watch};
+use crate::agent::{Agent, AgentError, AgentParts, NewSession, TurnEnd};
+use retrace_events::payload::settings::Settings;
+use retrace_events::payload::turn::{Outcome, PromptSource};
+use retrace_events::{SessionState, StreamId};
+use serde_json::{Value, json};
+use std::io::IsTerminal;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// How long the sandbox may take to stop when the work is done.
+const CLOSE_TIME: Duration = Duration::from_secs(10);
+
+/// Which session is run.
+pub(crate) enum Which {
+    /// A new one.
+    New(Box<NewSession>),
+    /// One that is in the log, with settings that differ from the logged ones, and how many events it has.
+    Old {
+        /// Its name.
+        stream: StreamId,
+        /// Other settings, and on whose word.
+        changed: Option<(Settings, String)>,
+        /// The first event that is not in the log yet.
+        next_seq: u64,
+    },
+}
+
+/// How the turns ended.
+#[derive(Debug, Clone)]
+pub(crate) struct Driven {
+    /// How the command ends.
+    pub(crate) exit: Exit,
+    /// In words.
+    pub(crate) note: String,
+    /// The session's state at the end.
+    pub(crate) state: SessionState,
+}
+
+/// Opens the session, finishes what is open, sends `prompt`, and shows it all.
+///
+/// # Errors
+/// When the agent cannot go on; what happened until then is in the log.
+pub(crate) async fn drive(setup: &Setup, parts: AgentParts, which: Which, prompt: Option<&str>) -> Result<Driven, CliError> {
+    let output = setup.output;
+    let (stream, next_seq) = match &which {
+        Which::New(new) => (new.stream.clone(), 0),
+        Which::Old { stream, next_seq, .. } => (stream.clone(), *next_seq),
+    };
+    let log_words = Setup::log_words(parts.log.as_ref());
+    let transcript = setup.transcript(output.note_style(), Detail::Short).naming_log(log_words);
+    let watched = (Arc::clone(&parts.log), stream.clone(), next_seq);
+    let watch = Watch::begin(
+        parts.live.listen(),
+        LivePrinter::new(transcript),
+        output,
+        Arc::clone(&setup.redactor),
+        watched,
+    );
+    let outcome = turns(parts, which, prompt).await;
+    let seen = watch.end().await;
+    match outcome {
+        Ok((end, state)) => report(output, &stream, &end, state, seen),
+        Err(error) => {
+            if let Some(unshown) = seen.failed.filter(|unshown| !unshown.quiet) {
+                output.error(&unshown);
+            }
+            Err(error.into())
+        }
+    }
+}
+
+async fn turns(parts: AgentParts, which: Which, prompt: Option<&str>) -> Result<(TurnEnd, SessionState), AgentError> {
+    let mut agent = match which {
+        Which::New(new) => Agent::start(parts, *new).await?,
+        Which::Old { stream, changed, .. } => Agent::resume(parts, stream, changed).await?,
+    };
+    let driven = drive_turns(&mut agent, prompt).await;
+    let state = agent.state().clone();
+    // The sandbox dies with this process in any case; waiting long for it helps nobody.
+    let _ = tokio::time::timeout(CLOSE_TIME, agent.close()).await;
+    Ok((driven?, state))
+}
+
+async fn drive_turns(agent: &mut Agent, prompt: Option<&str>) -> Result<TurnEnd, AgentError> {
+    let open = agent.run().await?;
+    match (prompt, &open) {
+        (Some(prompt), TurnEnd::Idle | TurnEnd::Ended { outcome: Outcome::Completed, .. }) => {
+            agent.prompt(prompt, PromptSource::Local).await?;
+            agent.run().await
+        }
+        _ => Ok(open),
+    }
+}
+
+fn report(output: Output, stream: &StreamId, end: &TurnEnd, state: SessionState, seen: Seen) -> Result<Driven, CliError> {
+    let (exit, note) = ending(end, &state);
+    let hint = seen.gave_up.as_ref().filter(|_| exit == Exit::Request).and_then(|failed| failure_hint(failed.failure));
+    output.note(&summary(output, stream, exit, &state, &note, seen.exposed));
+    if let Some(hint) = hint {
+        output.note(&format!("hint: {hint}\n"));
+    }
+    if output.json {
+        output.json_line(&json!({ "summary": summary_json(stream, exit, &note, &state) }))?;
+    } else if !(std::io::stdout().is_terminal() && std::io::stderr().is_terminal()) || output.quiet {
+        // On one terminal the answer has been seen as it came.
+        if !seen.last_text.is_empty() {
+            output.data(&format!("{}\n", seen.last_text))?;
+        }
+    }
+    match seen.failed {
+        Some(error) => Err(error),
+        None => Ok(Driven { exit, note, state }),
+    }
+}
+
+/// How the command ends, and in which words.
+pub(crate) fn ending(end: &TurnEnd, state: &SessionState) -> (Exit, String) {
+    match (end, &state.last_end) {
+        (TurnEnd::Interrupted, _) => (Exit::Interrupted, "interrupted".to_owned()),
+        (TurnEnd::Ended { outcome, note }, _) => (Exit::of_outcome(*outcome), clean::short(note, 500)),
+        (TurnEnd::Idle, Some((outcome, note))) => (Exit::of_outcome(*outcome), clean::short(note, 500)),
+        (TurnEnd::Idle, None) => (Exit::Done, "nothing to do".to_owned()),
+    }
+}
+
+fn summary(output: Output, stream: &StreamId, exit: Exit, state: &SessionState, note: &str, exposed: bool) -> String {
+    let style = output.note_style();
+    let id = stream.id.as_str();
+    let word = if exit == Exit::Done { style.green("done") } else { style.red(&format!("ended: {note}")) };
+    let unknown = match state.totals.unknown_cost_microusd {
+        0 => String::new(),
+        cost => format!(" (and up to {} for lost answers)", units::cost(cost)),
+    };
+    let warning = if exposed { format!("{}\n", style.red("NO SANDBOX: all commands of this session ran as you")) } else { String::new() };
+    format!(
+        "\n{word} · {} · {} tokens · {}{unknown} · {}\n{warning}session {id}\n  go on:  retrace resume {id} \"…\"\n  look:   retrace show {id}\n  verify: retrace replay {id} --verify\n",
+        units::of(u64::from(state.totals.steps), "step"),
+        units::count(state.totals.tokens()),
+        units::cost(state.totals.cost_microusd),
+        units::duration(state.totals.turn_time_ms),
+    )
+}
+
+/// The last object of `--json`.
+fn summary_json(stream: &StreamId, exit: Exit, note: &str, state: &SessionState) -> Value {
+    json!({
+        "session": stream.id.as_str(),
+        "stream": stream.subject(),
+        "exit_code": exit.code(),
+        "note": note,
+        "events": state.next_seq(),
+        "steps": state.totals.steps,
+        "calls": state.totals.calls,
+        "tokens": state.totals.tokens(),
+        "cost_microusd": state.totals.cost_microusd,
+        "unknown_cost_microusd": state.totals.unknown_cost_microusd,
+        "time_ms": state.totals.turn_time_ms,
+    })
+}

@@ -1,0 +1,52 @@
+//! Reading a session's events for the commands that show them.
+
+use super::exit::{CliError, Exit};
+use retrace_events::redact::Redactor;
+use retrace_events::{Event, EventLog, StreamId, jsonl};
+use serde_json::Value;
+
+/// How many events are read at a time.
+pub(crate) const PAGE: usize = 500;
+
+/// Calls `each` with all events of `stream` from `from_seq` on, until it fails.
+///
+/// # Errors
+/// When the log cannot be read, or `each` fails.
+pub(crate) async fn for_each(
+    log: &dyn EventLog,
+    stream: &StreamId,
+    from_seq: u64,
+    mut each: impl FnMut(&Event) -> Result<(), CliError>,
+) -> Result<u64, CliError> {
+    let mut next = from_seq;
+    loop {
+        let page = log.read(stream, next, PAGE).await?;
+        let full = page.len() == PAGE;
+        for envelope in page {
+            let event = Event::decode(envelope).map_err(retrace_events::LogError::from)?;
+            each(&event)?;
+            next += 1;
+        }
+        if !full {
+            return Ok(next);
+        }
+    }
+}
+
+/// An event as a redacted line of the open format.
+///
+/// # Errors
+/// When its payload cannot be decoded.
+pub(crate) fn json_line(event: &Event, redactor: &Redactor) -> Result<String, CliError> {
+    let line = jsonl::export_line_redacted(&event.envelope, redactor).map_err(retrace_events::LogError::from)?;
+    Ok(format!("{line}\n"))
+}
+
+/// As [`json_line`], as a value.
+///
+/// # Errors
+/// As [`json_line`].
+pub(crate) fn json_value(event: &Event, redactor: &Redactor) -> Result<Value, CliError> {
+    let line = json_line(event, redactor)?;
+    serde_json::from_str(&line).map_err(|error| CliError::new(Exit::Failed, format!("not JSON: {error}")))
+}

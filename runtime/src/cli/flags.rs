@@ -1,0 +1,115 @@
+//! The flags that set configuration values, shared by the commands that read the configuration.
+
+use crate::config::{Flag, Key, Raw};
+use clap::Args;
+
+/// Flags every command has.
+#[derive(Debug, Clone, Default, Args)]
+pub struct GlobalFlags {
+    /// Print data as JSON, one object a line
+    #[arg(long, global = true, help_heading = "Global options")]
+    pub json: bool,
+    /// Print only data, warnings and errors
+    #[arg(long, short, global = true, help_heading = "Global options")]
+    pub quiet: bool,
+    /// The event log: `embedded`, a folder, or nats://host:4222
+    #[arg(long, global = true, value_name = "LOCATION", help_heading = "Global options")]
+    pub log: Option<String>,
+    /// Take a NATS server whose acknowledged events a power loss may undo
+    #[arg(long, global = true, help_heading = "Global options")]
+    pub accept_nondurable: bool,
+    /// The folder that is worked on [default: the current one]
+    #[arg(long, short, global = true, value_name = "DIR", help_heading = "Global options")]
+    pub workspace: Option<String>,
+}
+
+/// Flags of the commands that run an agent.
+#[derive(Debug, Clone, Default, Args)]
+#[command(next_help_heading = "Settings")]
+pub struct SettingFlags {
+    /// The model
+    #[arg(long, value_name = "ID")]
+    pub model: Option<String>,
+    /// The most tokens of one answer
+    #[arg(long, value_name = "N")]
+    pub max_tokens: Option<String>,
+    /// How the model thinks: auto, off, adaptive, or a number of tokens
+    #[arg(long, value_name = "HOW")]
+    pub thinking: Option<String>,
+    /// Where requests go
+    #[arg(long, value_name = "URL")]
+    pub base_url: Option<String>,
+    /// Where commands run: auto, krun, container, process, or none (no isolation at all)
+    #[arg(long, value_name = "KIND")]
+    pub sandbox: Option<String>,
+    /// Stop after this many answers, or `none`
+    #[arg(long, value_name = "N")]
+    pub max_steps: Option<String>,
+    /// Stop after this many tokens in and out, or `none`
+    #[arg(long, value_name = "N")]
+    pub max_total_tokens: Option<String>,
+    /// Stop at this cost in US dollars, like 2.50, or `none`
+    #[arg(long, value_name = "USD")]
+    pub max_cost: Option<String>,
+    /// Stop after this time in turns, like 30m, or `none`
+    #[arg(long, value_name = "TIME")]
+    pub max_time: Option<String>,
+    /// How long a command may run, like 2m
+    #[arg(long, value_name = "TIME")]
+    pub command_timeout: Option<String>,
+    /// How often a failed request is tried
+    #[arg(long, value_name = "N")]
+    pub max_attempts: Option<String>,
+    /// A path outside the workspace that commands may read; can be repeated
+    #[arg(long, value_name = "PATH")]
+    pub expose: Vec<String>,
+    /// A file name that commands may not read; can be repeated
+    #[arg(long, value_name = "NAME")]
+    pub mask: Vec<String>,
+}
+
+impl GlobalFlags {
+    /// The configuration values among them.
+    #[must_use]
+    pub fn values(&self) -> Vec<Flag> {
+        let mut flags = Vec::new();
+        text(&mut flags, Key::Log, "--log", self.log.as_ref());
+        text(&mut flags, Key::Workspace, "--workspace", self.workspace.as_ref());
+        if self.accept_nondurable {
+            flags.push(Flag { key: Key::AcceptNondurable, name: "--accept-nondurable", value: Raw::Bool(true) });
+        }
+        flags
+    }
+}
+
+impl SettingFlags {
+    /// The configuration values among them, behind those of `global`.
+    #[must_use]
+    pub fn values(&self, global: &GlobalFlags) -> Vec<Flag> {
+        let mut flags = global.values();
+        text(&mut flags, Key::Model, "--model", self.model.as_ref());
+        text(&mut flags, Key::MaxTokens, "--max-tokens", self.max_tokens.as_ref());
+        text(&mut flags, Key::Thinking, "--thinking", self.thinking.as_ref());
+        text(&mut flags, Key::BaseUrl, "--base-url", self.base_url.as_ref());
+        text(&mut flags, Key::Sandbox, "--sandbox", self.sandbox.as_ref());
+        text(&mut flags, Key::MaxSteps, "--max-steps", self.max_steps.as_ref());
+        text(&mut flags, Key::MaxTotalTokens, "--max-total-tokens", self.max_total_tokens.as_ref());
+        text(&mut flags, Key::MaxCost, "--max-cost", self.max_cost.as_ref());
+        text(&mut flags, Key::MaxTime, "--max-time", self.max_time.as_ref());
+        text(&mut flags, Key::CommandTimeout, "--command-timeout", self.command_timeout.as_ref());
+        text(&mut flags, Key::MaxAttempts, "--max-attempts", self.max_attempts.as_ref());
+        list(&mut flags, Key::Expose, "--expose", &self.expose);
+        list(&mut flags, Key::Mask, "--mask", &self.mask);
+        flags
+    }
+}
+
+fn text(flags: &mut Vec<Flag>, key: Key, name: &'static str, value: Option<&String>) {
+    flags.extend(value.map(|value| Flag { key, name, value: Raw::Text(value.clone()) }));
+}
+
+fn list(flags: &mut Vec<Flag>, key: Key, name: &'static str, values: &[String]) {
+    if !values.is_empty() {
+        flags.push(Flag { key, name, value: Raw::List(values.to_vec()) });
+    }
+}

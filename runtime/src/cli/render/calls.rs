@@ -1,0 +1,142 @@
+//! Tool calls as lines: `● bash  cargo test` when one begins, `└ exit 0 · 12 lines · 1.2s` when it ends.
+
+use super::transcript::Detail;
+use super::{Style, clean, units};
+use crate::tools;
+use retrace_events::payload::Tool;
+use retrace_events::payload::tool::{Called, Exit, Finished};
+use retrace_events::redact::Redactor;
+use retrace_events::{CallId, payload};
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// Lines of output shown under a call that went well, and under one that did not.
+const LINES_WHEN_FINE: usize = 3;
+const LINES_WHEN_FAILED: usize = 12;
+
+/// The width of a call's line, in characters.
+const CALL_CHARS: usize = 160;
+
+/// The calls that are open, so that a result can name its own.
+pub(super) struct Calls {
+    tools: Vec<Arc<dyn tools::Tool>>,
+    open: HashMap<CallId, Open>,
+}
+
+struct Open {
+    name: String,
+    /// Whether it runs a command, whose output is worth a glance even when all went well.
+    command: bool,
+    /// Several calls were open at once since it began: its result is not right below it.
+    crowded: bool,
+}
+
+impl Calls {
+    pub(super) fn new(tools: Vec<Arc<dyn tools::Tool>>) -> Self {
+        Self { tools, open: HashMap::new() }
+    }
+
+    pub(super) fn event(&mut self, tool: &Tool, style: Style, detail: Detail, redactor: &Redactor) -> String {
+        match tool {
+            Tool::Called(called) => self.begin(called, style, detail, redactor),
+            Tool::Finished(finished) => self.finish(finished, style, detail, redactor),
+            Tool::OutcomeUnknown(unknown) => {
+                let label = self.close(&unknown.call).0;
+                let content = clean::short(&redactor.redact(&unknown.content), 300);
+                format!("{} {label}{}: {content}\n", style.yellow("└"), style.yellow("outcome unknown"))
+            }
+            Tool::Denied(payload::tool::Denied { call, by, content }) => {
+                let label = self.close(call).0;
+                let content = clean::short(&redactor.redact(content), 300);
+                format!("{} {label}not done ({}): {content}\n", style.yellow("└"), clean::short(by, 40))
+            }
+            Tool::Approved(approved) => match detail {
+                Detail::Short => String::new(),
+                Detail::Full => format!("{}\n", style.dim(&format!("  allowed by {}", clean::short(&approved.by, 80)))),
+            },
+        }
+    }
+
+    fn begin(&mut self, called: &Called, style: Style, detail: Detail, redactor: &Redactor) -> String {
+        let input: serde_json::Value = serde_json::from_str(&called.input).unwrap_or_default();
+        let tool = self.tools.iter().find(|tool| tool.name() == called.tool);
+        let summary = tool.map_or_else(|| called.input.clone(), |tool| tool.summary(&input));
+        let summary = clean::short(&redactor.redact(&summary), CALL_CHARS);
+        let name = clean::short(&called.tool, 40);
+        let crowded = !self.open.is_empty();
+        self.open.values_mut().for_each(|open| open.crowded = true);
+        let command = called.tool == "bash";
+        self.open.insert(called.call.clone(), Open { name: format!("{name} {}", clean::short(&summary, 40)), command, crowded });
+        let mut text = format!("{} {}  {summary}\n", style.cyan("●"), style.bold(&name));
+        if detail == Detail::Full {
+            let pretty = serde_json::to_string_pretty(&input).unwrap_or_default();
+            text.push_str(&block(&clean::text(&redactor.redact(&unescaped(&pretty))), usize::MAX, style));
+        }
+        text
+    }
+
+    fn finish(&mut self, finished: &Finished, style: Style, detail: Detail, redactor: &Redactor) -> String {
+        let (label, command) = self.close(&finished.call);
+        let content = clean::text(&redactor.redact(&finished.content));
+        let lines = content.lines().count() as u64;
+        let end = ending(finished.exit.as_ref(), finished.is_error);
+        let failed = finished.is_error || finished.exit.is_some_and(|exit| exit.code != Some(0));
+        let end = if failed { style.red(&end) } else { style.green(&end) };
+        let whole = match &finished.output {
+            Some(output) => format!(" of {}", units::size(output.size_bytes)),
+            None => String::new(),
+        };
+        let changed = match finished.changed.len() {
+            0 => String::new(),
+            1..=3 => format!(" · changed {}", clean::line(&finished.changed.join(", "))),
+            more => format!(" · changed {more} files"),
+        };
+        let facts = format!(" · {}{whole}{changed} · {}", units::of(lines, "line"), units::duration(finished.duration_ms));
+        let shown = match (detail, failed, command) {
+            (Detail::Full, _, _) => usize::MAX,
+            (Detail::Short, true, _) => LINES_WHEN_FAILED,
+            (Detail::Short, false, true) => LINES_WHEN_FINE,
+            (Detail::Short, false, false) => 0,
+        };
+        format!("└ {label}{end}{}\n{}", style.dim(&facts), block(&content, shown, style))
+    }
+
+    /// Takes the call off the list: what its result is headed by, and whether it runs a command.
+    fn close(&mut self, call: &CallId) -> (String, bool) {
+        match self.open.remove(call) {
+            Some(open) if open.crowded => (format!("{}: ", open.name), open.command),
+            Some(open) => (String::new(), open.command),
+            None => (format!("{}: ", clean::short(&call.0, 40)), false),
+        }
+    }
+}
+
+/// How a call ended, in a few words.
+fn ending(exit: Option<&Exit>, is_error: bool) -> String {
+    match exit {
+        Some(Exit { timed_out: true, .. }) => "timed out".to_owned(),
+        Some(Exit { signal: Some(signal), .. }) => format!("signal {signal}"),
+        Some(Exit { code: Some(code), .. }) => format!("exit {code}"),
+        Some(Exit { .. }) | None => if is_error { "failed" } else { "ok" }.to_owned(),
+    }
+}
+
+/// The last `most` lines that are not blank, indented.
+fn block(text: &str, most: usize, style: Style) -> String {
+    let lines: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).collect();
+    let skipped = lines.len().saturating_sub(most);
+    if most == 0 || lines.is_empty() {
+        return String::new();
+    }
+    let mut shown: Vec<String> = Vec::new();
+    if skipped > 0 {
+        shown.push(format!("    … {} above", units::of(skipped as u64, "line")));
+    }
+    shown.extend(lines[skipped..].iter().map(|line| format!("    {line}")));
+    shown.iter().map(|line| format!("{}\n", style.dim(line))).collect()
+}
+
+/// JSON with the line ends inside its strings as line ends, so that a long text in an input can be read.
+fn unescaped(pretty: &str) -> String {
+    pretty.replace("\\n", "\n      ").replace("\\\"", "\"")
+}

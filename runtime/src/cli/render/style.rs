@@ -1,0 +1,55 @@
+//! Colours, or none.
+
+/// Whether text is coloured.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Style {
+    /// No colours: pipes, files, `NO_COLOR`.
+    Plain,
+    /// Colours by escape sequences.
+    Coloured,
+}
+
+impl Style {
+    fn paint(self, code: &str, text: &str) -> String {
+        match self {
+            Self::Plain => text.to_owned(),
+            Self::Coloured => format!("\x1b[{code}m{text}\x1b[0m"),
+        }
+    }
+
+    /// What matters less.
+    #[must_use]
+    pub fn dim(self, text: &str) -> String {
+        self.paint("2", text)
+    }
+
+    /// What matters more.
+    #[must_use]
+    pub fn bold(self, text: &str) -> String {
+        self.paint("1", text)
+    }
+
+    /// What went wrong.
+    #[must_use]
+    pub fn red(self, text: &str) -> String {
+        self.paint("31", text)
+    }
+
+    /// What went well.
+    #[must_use]
+    pub fn green(self, text: &str) -> String {
+        self.paint("32", text)
+    }
+
+    /// What to look out for.
+    #[must_use]
+    pub fn yellow(self, text: &str) -> String {
+        self.paint("33", text)
+    }
+
+    /// What people wrote.
+    #[must_use]
+    pub fn cyan(self, text: &str) -> String {
+        self.paint("36", text)
+    }
+}

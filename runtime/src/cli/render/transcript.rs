@@ -1,0 +1,211 @@
+//! A session as text, event by event.
+
+use super::answer::AnswerText;
+use super::calls::Calls;
+use super::{Style, clean, other, units};
+use crate::tools::Tool;
+use retrace_events::payload::turn::{Answered, Ended, Failed, Interrupted, Outcome, Requested};
+use retrace_events::payload::{Payload, Sandbox, Turn};
+use retrace_events::redact::Redactor;
+use retrace_events::{Event, payload};
+use std::sync::Arc;
+
+/// How much is shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Detail {
+    /// What a reader wants to follow the work.
+    Short,
+    /// Everything: thinking, whole results, requests, contexts.
+    Full,
+}
+
+/// Makes text of a session's events, in order.
+pub(crate) struct Transcript {
+    style: Style,
+    detail: Detail,
+    redactor: Arc<Redactor>,
+    calls: Calls,
+    /// Whether the session runs without a sandbox, which is said with every prompt.
+    exposed: bool,
+    /// Said beside the sandbox when it starts: where the log is.
+    log: Option<String>,
+}
+
+impl Transcript {
+    /// A transcript that has seen nothing yet.
+    #[must_use]
+    pub(crate) fn new(style: Style, detail: Detail, redactor: Arc<Redactor>, tools: Vec<Arc<dyn Tool>>) -> Self {
+        Self { style, detail, redactor, calls: Calls::new(tools), exposed: false, log: None }
+    }
+
+    /// Says where the log is, too, when the sandbox starts.
+    #[must_use]
+    pub(crate) fn naming_log(mut self, log: String) -> Self {
+        self.log = Some(log);
+        self
+    }
+
+    /// Whether the session runs without a sandbox.
+    #[must_use]
+    pub(crate) const fn exposed(&self) -> bool {
+        self.exposed
+    }
+
+    /// The style in use.
+    #[must_use]
+    pub(crate) const fn style(&self) -> Style {
+        self.style
+    }
+
+    /// The redactor in use.
+    #[must_use]
+    pub(crate) fn redactor(&self) -> &Redactor {
+        &self.redactor
+    }
+
+    /// The next event as whole lines; empty when it is of no interest at this detail.
+    #[must_use]
+    pub(crate) fn event(&mut self, event: &Event) -> String {
+        let Some(payload) = event.payload.known() else {
+            let kind = clean::short(&event.envelope.kind, 80);
+            return format!("{}\n", self.style.dim(&format!("? {kind} (only a newer version can read it)")));
+        };
+        match payload {
+            Payload::Session(session) => other::session(event, session, self.style),
+            Payload::Turn(turn) => self.turn(turn),
+            Payload::Tool(tool) => self.tool(tool),
+            Payload::Sandbox(sandbox) => self.sandbox(sandbox),
+            Payload::Context(context) => self.full(other::context(context)),
+            Payload::Workspace(workspace) => self.full(other::workspace(workspace)),
+            Payload::Summary(summary) => self.full(other::summary(summary)),
+            Payload::Job(job) => self.full(other::job(job)),
+            Payload::Control(control) => self.full(other::control(control)),
+        }
+    }
+
+    /// The text of an answer that was not streamed.
+    #[must_use]
+    pub(crate) fn answer_text(&self, answered: &Answered) -> String {
+        let answer = AnswerText::read(&answered.content, &self.redactor);
+        let mut text = String::new();
+        if self.detail == Detail::Full && !answer.thinking.is_empty() {
+            text.push_str(&self.style.dim(&indent("~ ", &answer.thinking)));
+            text.push('\n');
+        }
+        if !answer.text.is_empty() {
+            text.push_str(&answer.text);
+            text.push('\n');
+        }
+        text
+    }
+
+    /// Tokens, cost and time of an answer.
+    #[must_use]
+    pub(crate) fn answer_figures(&self, answered: &Answered) -> String {
+        let usage = &answered.usage;
+        let cached = match usage.cache_read_tokens {
+            0 => String::new(),
+            read => format!(" ({} cached)", units::count(read)),
+        };
+        let stop = match answered.stop_reason.as_str() {
+            "end_turn" | "tool_use" => String::new(),
+            other => format!(" · stopped: {}", clean::short(other, 40)),
+        };
+        let line = format!(
+            "  {} in{cached} · {} out · {} · {}{stop}",
+            units::count(usage.total_input_tokens()),
+            units::count(usage.output_tokens),
+            units::cost(answered.cost_microusd),
+            units::duration(answered.duration_ms),
+        );
+        format!("{}\n", self.style.dim(&line))
+    }
+
+    fn turn(&mut self, turn: &Turn) -> String {
+        match turn {
+            Turn::Prompted(prompted) => {
+                let words = clean::text(&self.redactor.redact(&prompted.text));
+                let mark = if self.exposed { "[no sandbox] › " } else { "› " };
+                format!("\n{}\n", self.style.cyan(&indent(mark, &words)))
+            }
+            Turn::Requested(requested) => self.full(request_line(requested)),
+            Turn::Answered(answered) => format!("{}{}", self.answer_text(answered), self.answer_figures(answered)),
+            Turn::Failed(failed) => self.failure(failed),
+            Turn::Interrupted(Interrupted { by, during }) => {
+                let line = format!("interrupted by {} during {}", clean::short(by, 40), clean::short(during, 80));
+                format!("{}\n", self.style.yellow(&line))
+            }
+            Turn::Ended(ended) => self.end(ended),
+        }
+    }
+
+    fn failure(&self, failed: &Failed) -> String {
+        let status = failed.status.map(|status| format!(" (HTTP {status})")).unwrap_or_default();
+        let message = clean::short(&self.redactor.redact(&failed.message), 500);
+        let next = match failed.retry_in_ms {
+            Some(0) => " · trying again".to_owned(),
+            Some(ms) => format!(" · trying again in {}", units::duration(ms)),
+            None => String::new(),
+        };
+        let billed = match failed.billed_microusd {
+            0 => String::new(),
+            cost => format!(" · may have cost up to {}", units::cost(cost)),
+        };
+        let what = other::words(&format!("{:?}", failed.failure));
+        format!("{} {what}{status}: {message}{billed}{next}\n", self.style.red("!"))
+    }
+
+    fn end(&self, ended: &Ended) -> String {
+        let note = clean::text(&self.redactor.redact(&ended.note));
+        let word = match ended.outcome {
+            Outcome::Completed => return String::new(),
+            Outcome::Refused => "the model refused",
+            Outcome::AnswerTooLong => "the answer was too long",
+            Outcome::ContextFull => "the context window is full",
+            Outcome::BudgetReached => "a budget is used up",
+            Outcome::RequestFailed => "the request failed",
+            Outcome::RuntimeFailed => "retrace could not go on",
+        };
+        let note = if note.is_empty() { String::new() } else { format!(": {note}") };
+        format!("{}{note}\n", self.style.red(word))
+    }
+
+    fn tool(&mut self, tool: &payload::Tool) -> String {
+        self.calls.event(tool, self.style, self.detail, &self.redactor)
+    }
+
+    fn sandbox(&mut self, sandbox: &Sandbox) -> String {
+        if let Sandbox::Started(started) = sandbox {
+            self.exposed = started.backend == "none";
+        }
+        other::sandbox(sandbox, self.style, self.log.as_deref())
+    }
+
+    /// A dim line that only the full transcript has.
+    fn full(&self, line: String) -> String {
+        match self.detail {
+            Detail::Short => String::new(),
+            Detail::Full => format!("{}\n", self.style.dim(&line)),
+        }
+    }
+}
+
+fn request_line(requested: &Requested) -> String {
+    format!(
+        "  request to {}: attempt {}, {}, about {} tokens, at most {}, body {}",
+        clean::short(&requested.model, 80),
+        requested.attempt,
+        units::size(requested.body_bytes),
+        units::count(requested.estimated_input_tokens),
+        units::cost(requested.cost_bound_microusd),
+        requested.body_hash.short(),
+    )
+}
+
+/// `mark` before the first line, blanks of its width before the others.
+pub(super) fn indent(mark: &str, text: &str) -> String {
+    let blank = " ".repeat(mark.chars().count());
+    let line = |(at, line): (usize, &str)| format!("{}{line}", if at == 0 { mark } else { &blank });
+    let lines: Vec<String> = text.lines().enumerate().map(line).collect();
+    if lines.is_empty() { mark.trim_end().to_owned() } else { lines.join("\n") }
+}

@@ -1,0 +1,97 @@
+//! `retrace sessions`: the list.
+
+use super::exit::{CliError, Exit};
+use super::flags::GlobalFlags;
+use super::render::{clean, units};
+use super::session_name;
+use super::setup::Setup;
+use clap::Args;
+use retrace_events::payload::turn::Outcome;
+use retrace_events::{SessionState, StreamId, fold};
+use serde_json::json;
+
+/// List sessions, the newest first
+#[derive(Debug, Args)]
+pub(super) struct SessionsCommand {
+    /// How many
+    #[arg(long, short = 'n', default_value_t = 20)]
+    limit: usize,
+    /// Only those of this workspace
+    #[arg(long)]
+    project: bool,
+}
+
+impl SessionsCommand {
+    /// Runs the command.
+    pub(super) async fn run(self, global: &GlobalFlags) -> Result<Exit, CliError> {
+        let setup = Setup::for_reading(global)?;
+        let log = setup.open_log().await?;
+        let project = self.project.then(|| session_name::project(&setup.config.workspace));
+        let sessions = session_name::all(log.as_ref(), project).await?;
+        let more = sessions.len().saturating_sub(self.limit);
+        if !setup.output.json && !sessions.is_empty() {
+            let head = format!("{:<17}  {:<17}  {:<11}  {:>5}  {:>9}  TITLE\n", "SESSION", "LAST EVENT", "STATUS", "STEPS", "COST");
+            setup.output.data(&setup.output.data_style().dim(&head))?;
+        }
+        for info in sessions.into_iter().take(self.limit) {
+            // One damaged session must not hide the others.
+            match fold::load(log.as_ref(), &info.stream).await {
+                Ok(state) if setup.output.json => setup.output.json_line(&json(&info.stream, &state, &setup))?,
+                Ok(state) => setup.output.data(&line(&info.stream, &state, &setup))?,
+                Err(error) => {
+                    let error = CliError::from(error);
+                    setup.output.warn(&format!("{}: {}", info.stream.id, error.message));
+                }
+            }
+        }
+        if more > 0 {
+            setup.output.note(&format!("{more} more: --limit {}\n", self.limit + more));
+        }
+        Ok(Exit::Done)
+    }
+}
+
+/// How a session stands, in one word or two.
+fn status(state: &SessionState) -> &'static str {
+    if state.newer.is_some() {
+        return "newer";
+    }
+    if state.closed {
+        return "closed";
+    }
+    match (&state.turn, &state.last_end, state.totals.prompts) {
+        (Some(_), _, _) => "open",
+        (None, _, 0) => "new",
+        (None, None, _) => "interrupted",
+        (None, Some((Outcome::Completed, _)), _) => "done",
+        (None, Some((Outcome::Refused, _)), _) => "refused",
+        (None, Some((Outcome::AnswerTooLong | Outcome::ContextFull | Outcome::BudgetReached, _)), _) => "limit",
+        (None, Some((Outcome::RequestFailed | Outcome::RuntimeFailed, _)), _) => "failed",
+    }
+}
+
+fn line(stream: &StreamId, state: &SessionState, setup: &Setup) -> String {
+    let at = state.head.map(|(_, _, at)| units::moment(at)).unwrap_or_default();
+    let (steps, cost) = (state.totals.steps, units::cost(state.totals.cost_microusd));
+    let title = clean::short(&setup.redactor.redact(&state.title), 80);
+    format!("{:<17}  {at:<17}  {:<11}  {steps:>5}  {cost:>9}  {title}\n", stream.id.as_str(), status(state))
+}
+
+fn json(stream: &StreamId, state: &SessionState, setup: &Setup) -> serde_json::Value {
+    json!({
+        "session": stream.id.as_str(),
+        "stream": stream.subject(),
+        "project": stream.project.as_str(),
+        "title": setup.redactor.redact(&state.title),
+        "workspace": state.workspace,
+        "status": status(state),
+        "started_at": state.started_at.to_string(),
+        "last_event_at": state.head.map(|(_, _, at)| at.to_string()),
+        "events": state.next_seq(),
+        "prompts": state.totals.prompts,
+        "steps": state.totals.steps,
+        "calls": state.totals.calls,
+        "tokens": state.totals.tokens(),
+        "cost_microusd": state.totals.cost_microusd,
+    })
+}

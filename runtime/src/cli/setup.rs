@@ -1,0 +1,145 @@
+//! What commands need to begin: configuration, model table, redactor, log.
+
+use super::exit::{CliError, Exit};
+use super::flags::{GlobalFlags, SettingFlags};
+use super::output::Output;
+use super::render::{Detail, Style, Transcript, clean};
+use crate::agent::{AgentParts, LiveSender};
+use crate::claude::{Auth, ClaudeClient, Endpoint, ModelTable};
+use crate::config::{Config, Surroundings};
+use crate::tools;
+use retrace_events::clock::SystemMint;
+use retrace_events::log::{Durability, open_log};
+use retrace_events::redact::Redactor;
+use retrace_events::EventLog;
+use std::sync::Arc;
+use tokio_util::sync::CancellationToken;
+
+/// The largest table of models a user may have, in bytes.
+const MAX_MODELS_BYTES: u64 = 1024 * 1024;
+
+/// What a command begins with.
+pub(crate) struct Setup {
+    /// The configuration.
+    pub(crate) config: Config,
+    /// The models.
+    pub(crate) models: ModelTable,
+    /// Takes secrets out, the configured ones among them.
+    pub(crate) redactor: Arc<Redactor>,
+    /// Where words go.
+    pub(crate) output: Output,
+}
+
+impl Setup {
+    /// Reads the configuration for a command that runs an agent.
+    ///
+    /// # Errors
+    /// When the configuration is wrong.
+    pub(crate) fn new(global: &GlobalFlags, settings: &SettingFlags) -> Result<Self, CliError> {
+        let output = Output::of_process(global.json, global.quiet);
+        let config = Config::load(&Surroundings::of_process(settings.values(global))?)?;
+        for notice in &config.notices {
+            output.warn(&clean::line(notice));
+        }
+        Self::with(config, output)
+    }
+
+    /// Reads the configuration for a command that only looks at the log: what is refused or untrusted in the workspace
+    /// does not matter to it and is not told.
+    ///
+    /// # Errors
+    /// When the configuration is wrong.
+    pub(crate) fn for_reading(global: &GlobalFlags) -> Result<Self, CliError> {
+        let output = Output::of_process(global.json, global.quiet);
+        Self::with(Config::load(&Surroundings::of_process(global.values())?)?, output)
+    }
+
+    fn with(config: Config, output: Output) -> Result<Self, CliError> {
+        let secrets = [&config.values.api_key, &config.values.auth_token];
+        let known = secrets.into_iter().flatten().map(|secret| secret.value.expose().to_owned()).collect();
+        let models = model_table(&config)?;
+        Ok(Self { config, models, redactor: Arc::new(Redactor::new(known)), output })
+    }
+
+    /// Opens the log.
+    ///
+    /// # Errors
+    /// When it cannot be opened.
+    pub(crate) async fn open_log(&self) -> Result<Arc<dyn EventLog>, CliError> {
+        Ok(open_log(&self.config.log).await?)
+    }
+
+    /// The log in a few words: which, where, and what its acks are worth.
+    #[must_use]
+    pub(crate) fn log_words(log: &dyn EventLog) -> String {
+        let worth = match log.durability() {
+            Durability::PowerLoss => "durable".to_owned(),
+            Durability::ProcessCrash(why) => format!("NOT DURABLE: {}", clean::short(&why, 120)),
+            Durability::Volatile => "in memory only".to_owned(),
+        };
+        format!("{} ({worth})", clean::line(&log.location()))
+    }
+
+    /// The key.
+    ///
+    /// # Errors
+    /// When none is set, with how to set one.
+    pub(crate) fn auth(&self) -> Result<Auth, CliError> {
+        self.config.auth().ok_or_else(|| {
+            let file = self.config.folders.credentials_file();
+            CliError::new(Exit::Usage, "no API key is set").hint(format!(
+                "export ANTHROPIC_API_KEY=…, or write anthropic_api_key = \"…\" into {} (mode 600); \
+                 `retrace demo` works without one",
+                file.display()
+            ))
+        })
+    }
+
+    /// What an agent works with, over `log` and requests to `base_url`.
+    ///
+    /// # Errors
+    /// When key or address cannot be used.
+    pub(crate) fn parts(
+        &self,
+        log: Arc<dyn EventLog>,
+        base_url: &str,
+        auth: Auth,
+        cancel: CancellationToken,
+    ) -> Result<AgentParts, CliError> {
+        let values = &self.config.values;
+        Ok(AgentParts {
+            log,
+            mint: Arc::new(SystemMint),
+            client: ClaudeClient::new(&Endpoint::new(base_url, auth))?,
+            models: self.models.clone(),
+            redactor: Arc::clone(&self.redactor),
+            live: LiveSender::default(),
+            cancel,
+            guest_dir: self.config.folders.state.join("guest"),
+            expose: values.expose.value.clone(),
+            mask: values.mask.iter().map(|name| name.value.clone()).collect(),
+        })
+    }
+
+    /// A transcript in `style`.
+    #[must_use]
+    pub(crate) fn transcript(&self, style: Style, detail: Detail) -> Transcript {
+        Transcript::new(style, detail, Arc::clone(&self.redactor), tools::all())
+    }
+}
+
+/// The built-in table with the user's own rows (`models.toml` in the configuration folder) over it.
+fn model_table(config: &Config) -> Result<ModelTable, CliError> {
+    let broken = |error: &dyn std::fmt::Display| CliError::new(Exit::Usage, format!("the table of models: {error}"));
+    let table = ModelTable::builtin().map_err(|error| broken(&error))?;
+    let path = config.folders.config.join("models.toml");
+    let size = match std::fs::metadata(&path) {
+        Err(_) => return Ok(table),
+        Ok(meta) => meta.len(),
+    };
+    if size > MAX_MODELS_BYTES {
+        return Err(broken(&format!("{} is larger than {MAX_MODELS_BYTES} bytes", path.display())));
+    }
+    let text = std::fs::read_to_string(&path).map_err(|error| broken(&format!("{}: {error}", path.display())))?;
+    table.with_overrides(&text).map_err(|error| broken(&format!("{}: {error}", path.display())))
+}

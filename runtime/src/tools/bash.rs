@@ -1,0 +1,178 @@
+//! `bash`: a command in the sandbox, its output as it comes, and how it ended.
+//!
+//! Memory is bounded by what [`super::capture`] keeps (64 MiB of text, in memory; the blob store takes one piece). What the model is
+//! not shown at once goes to the blob store whole, after secrets were taken out.
+
+use super::capture::{Capture, Captured, MAX_KEPT_BYTES, Source};
+use super::ending::Ending;
+use super::guest::GuestError;
+use super::output::{INLINE_BYTES, Omitted, cap, one_line, plural, thousands};
+use super::schema::{ToolSchema, parse};
+use super::{Tool, ToolContext, ToolFailure, ToolResult, missing};
+use async_trait::async_trait;
+use retrace_events::payload::tool::Effect;
+use retrace_events::redact::Redactor;
+use retrace_sandbox::{Chunk, ExecRequest};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::Value;
+use std::borrow::Cow;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// The longest command, in bytes: the system takes no argument beyond 128 KiB.
+const MAX_COMMAND_BYTES: usize = 100_000;
+
+const NAME: &str = "bash";
+const DESCRIPTION: &str = "Runs a command with `bash -c` in the workspace, in a sandbox: no network, only the workspace and /tmp can be \
+    written. Comes back with `exit code: N` (or the signal, or that it took too long) and then standard output and standard error as they \
+    came; past 16,000 bytes head and tail, and the whole of it can be read with read_output. Each call is a new shell: directory, \
+    variables and background processes do not live on. Standard input is empty, so nothing can ask questions. Prefer read_file, edit_file, \
+    list_dir and search_files to cat, sed, ls and grep.";
+
+/// The tool.
+pub(super) struct Bash;
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Input {
+    /// The command, as you would type it; may have several lines.
+    command: String,
+    /// After so many milliseconds the command and all it started are ended. Left out: the session's own limit.
+    #[schemars(range(min = 1))]
+    timeout_ms: Option<u64>,
+    /// The folder to run it in, relative to the workspace. Left out: the workspace.
+    cwd: Option<String>,
+}
+
+#[async_trait]
+impl Tool for Bash {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn schema(&self) -> ToolSchema {
+        ToolSchema::of::<Input>(NAME, DESCRIPTION)
+    }
+
+    fn effect(&self) -> Effect {
+        Effect::Writes
+    }
+
+    fn summary(&self, input: &Value) -> String {
+        one_line(input["command"].as_str().unwrap_or("?"), 120)
+    }
+
+    async fn run(&self, context: &ToolContext, input: Value) -> Result<ToolResult, ToolFailure> {
+        let input = match parse::<Input>(NAME, input) {
+            Ok(input) => input,
+            Err(result) => return Ok(result),
+        };
+        if input.command.trim().is_empty() {
+            return Ok(ToolResult::error("the command is empty"));
+        }
+        if input.command.len() > MAX_COMMAND_BYTES {
+            let size = plural(input.command.len() as u64, "byte");
+            let limit = thousands(MAX_COMMAND_BYTES as u64);
+            return Ok(ToolResult::error(format!(
+                "the command is too long ({size}, at most {limit}); write a script with write_file and run that"
+            )));
+        }
+        match execute(context, &input).await {
+            Ok((ending, captured)) => report(context, ending, captured).await,
+            Err(error @ GuestError::Refused(_)) => {
+                match missing::explain(context, input.cwd.as_deref().unwrap_or_default(), error).await {
+                    Ok(result) => Ok(result),
+                    Err(error) => error.settled(),
+                }
+            }
+            Err(error) => error.settled(),
+        }
+    }
+}
+
+/// Runs the command to its end and gathers its output.
+async fn execute(context: &ToolContext, input: &Input) -> Result<(Ending, Captured), GuestError> {
+    let timeout_ms = input.timeout_ms.unwrap_or(context.command_timeout_ms).max(1);
+    let request = ExecRequest {
+        cwd: input.cwd.as_deref().filter(|cwd| !cwd.is_empty()).map(PathBuf::from),
+        env: vec![("RETRACE_CALL_ID".to_owned(), context.call.0.clone())],
+        timeout_ms: Some(timeout_ms),
+        ..ExecRequest::shell(input.command.as_str())
+    };
+    let mut running = context.sandbox.exec(request).await?;
+    let mut capture = Capture::new(MAX_KEPT_BYTES);
+    loop {
+        let chunk = tokio::select! {
+            chunk = running.next() => chunk,
+            () = context.cancel.cancelled() => {
+                running.kill();
+                // The call is over only when nothing of the command is left; how it ended matters to nobody.
+                let _ = running.wait().await;
+                return Err(GuestError::Failed(ToolFailure::Cancelled));
+            }
+        };
+        let lines = match chunk {
+            Some(Chunk::Stdout(bytes)) => capture.push(Source::Stdout, &bytes),
+            Some(Chunk::Stderr(bytes)) => capture.push(Source::Stderr, &bytes),
+            None => break,
+        };
+        show(context, lines);
+    }
+    let result = running.wait().await?;
+    let (lines, captured) = capture.finish();
+    show(context, lines);
+    Ok((Ending::of(&result, timeout_ms, context.sandbox.limits()), captured))
+}
+
+fn show(context: &ToolContext, lines: Option<String>) {
+    if let Some(lines) = lines {
+        (context.progress)(&context.redactor.redact(&lines));
+    }
+}
+
+async fn report(context: &ToolContext, ending: Ending, captured: Captured) -> Result<ToolResult, ToolFailure> {
+    let (lossy, lost_bytes) = (captured.lossy, captured.lost_bytes);
+    let text = redacted(Arc::clone(&context.redactor), captured.text).await;
+    let (shown, omitted) = cap(&text, INLINE_BYTES, |omitted| left_out(context, omitted));
+    let output = match omitted {
+        Some(_) => Some(context.log.blobs().put(text.as_bytes()).await?),
+        None => None,
+    };
+    let is_error = ending.is_failure();
+    let mut content = format!("{}\n", ending.line);
+    if lost_bytes > 0 {
+        content.push_str(&format!("[another {} of output were not kept]\n", plural(lost_bytes, "byte")));
+    }
+    if lossy {
+        content.push_str("[some bytes of the output are no UTF-8 text and shown as \u{FFFD}]\n");
+    }
+    content.push_str(if shown.is_empty() { "[no output]" } else { shown.trim_end_matches('\n') });
+    Ok(ToolResult {
+        content,
+        is_error,
+        exit: Some(ending.exit),
+        output,
+        changed: Vec::new(),
+        limit_hit: ending.limit_hit,
+    })
+}
+
+/// `text` without secrets. Large outputs are searched on a thread of their own; nothing is copied when there are none.
+async fn redacted(redactor: Arc<Redactor>, text: String) -> String {
+    let work = move || match redactor.redact(&text) {
+        Cow::Borrowed(same) if same.len() == text.len() => text,
+        cleaned => cleaned.into_owned(),
+    };
+    tokio::task::spawn_blocking(work).await.unwrap_or_else(|_| "[redacted:unchecked]".to_owned())
+}
+
+fn left_out(context: &ToolContext, omitted: Omitted) -> String {
+    format!(
+        "[{} ({}) left out here; to see them: read_output with call_id {} and offset_lines {}]",
+        plural(omitted.lines as u64, "line"),
+        plural(omitted.bytes as u64, "byte"),
+        one_line(&context.call.0, 80),
+        omitted.first_line,
+    )
+}

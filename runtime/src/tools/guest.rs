@@ -1,0 +1,50 @@
+//! The tools' side of the sandbox: requests to its guest agent, and what their failures mean to a call.
+//!
+//! A refusal (no such file, leads out of the workspace) is told to the model; a guest that is gone ends the call.
+
+use super::{ToolContext, ToolFailure, ToolResult};
+use retrace_sandbox::{Failure, SandboxError};
+
+/// Why a request came to nothing.
+#[derive(Debug)]
+pub(super) enum GuestError {
+    /// The guest said no, and why: for the model.
+    Refused(Failure),
+    /// The call cannot go on.
+    Failed(ToolFailure),
+}
+
+impl GuestError {
+    /// What it means for the whole call.
+    pub(super) fn settled(self) -> Result<ToolResult, ToolFailure> {
+        match self {
+            Self::Refused(failure) => Ok(ToolResult::error(failure.message)),
+            Self::Failed(failure) => Err(failure),
+        }
+    }
+}
+
+impl From<SandboxError> for GuestError {
+    fn from(error: SandboxError) -> Self {
+        match error {
+            SandboxError::Guest(failure) => Self::Refused(failure),
+            other => Self::Failed(ToolFailure::SandboxGone(other.to_string())),
+        }
+    }
+}
+
+/// Carries `work` out unless the call is cancelled meanwhile.
+pub(super) async fn settle(
+    context: &ToolContext,
+    work: impl Future<Output = Result<ToolResult, GuestError>>,
+) -> Result<ToolResult, ToolFailure> {
+    tokio::select! {
+        result = work => result.or_else(GuestError::settled),
+        () = context.cancel.cancelled() => Err(ToolFailure::Cancelled),
+    }
+}
+
+/// A path as it stands in lists of changed files: without `.` in it. Nothing is looked up.
+pub(super) fn plain_path(path: &str) -> String {
+    path.split('/').filter(|part| !part.is_empty() && *part != ".").collect::<Vec<_>>().join("/")
+}

@@ -1,0 +1,155 @@
+//! The `none` backend: the guest as a plain process of the host. It isolates nothing and is never chosen by itself.
+//!
+//! The environment is still built from an allow-list, so that keys do not end up in a model's hands by accident; and
+//! what commands leave behind is still found and killed, by the marker in its environment.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::fs;
+use std::io;
+use std::process::Stdio;
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use retrace_guest::SANDBOX_ID_VARIABLE;
+use retrace_guest::message::ExecLimits;
+use tokio::process::{Child, Command};
+
+use super::process::passed_on;
+use super::{Backend, Counters, Inside, LaunchPlan, Launched, Lifeline, Meter};
+use crate::error::SandboxError;
+use crate::policy::looks_secret;
+use crate::proof::{IsolationLevel, Proof};
+use crate::spawner;
+
+/// Variables that ordinary programs need.
+const PASSED_ON: [&str; 16] = [
+    "PATH", "HOME", "USER", "LOGNAME", "LANG", "LC_ALL", "TZ", "TMPDIR", "XDG_RUNTIME_DIR", "CARGO_HOME", "RUSTUP_HOME",
+    "PYENV_ROOT", "NVM_DIR", "GOPATH", "JAVA_HOME", "RUSTUP_AUTO_INSTALL",
+];
+/// How often starting is tried again while another thread's child still holds the just written executable open.
+const BUSY_ATTEMPTS: u32 = 50;
+const BUSY_PAUSE: Duration = Duration::from_millis(2);
+
+/// Starts guests without isolation.
+#[derive(Debug)]
+pub(crate) struct NoneBackend;
+
+#[async_trait]
+impl Backend for NoneBackend {
+    fn name(&self) -> &'static str {
+        "none"
+    }
+
+    fn level(&self) -> IsolationLevel {
+        IsolationLevel::None
+    }
+
+    async fn launch(&self, plan: &LaunchPlan<'_>) -> Result<Launched, SandboxError> {
+        let env = environment(plan);
+        let env_names = env.keys().map(|name| name.to_string_lossy().into_owned()).collect();
+        let fail = |error: &io::Error| SandboxError::Start { backend: "none", detail: error.to_string() };
+        let mut attempts = 0;
+        let mut child = loop {
+            attempts += 1;
+            let mut command = Command::new(&plan.files.executable);
+            command.args(["serve", "--root"]).arg(&plan.policy.workspace).current_dir(&plan.policy.workspace);
+            command.env_clear().envs(&env).process_group(0);
+            command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+            match spawner::spawn(command).await {
+                Ok(child) => break child,
+                Err(error) if error.kind() == io::ErrorKind::ExecutableFileBusy && attempts < BUSY_ATTEMPTS => {
+                    tokio::time::sleep(BUSY_PAUSE).await;
+                }
+                Err(error) => return Err(fail(&error)),
+            }
+        };
+        let pipes = (child.stdin.take(), child.stdout.take(), child.stderr.take());
+        let (Some(stdin), Some(stdout), Some(stderr)) = pipes else {
+            return Err(fail(&io::Error::other("no pipes to the process")));
+        };
+        let limits = plan.limits;
+        let exec_limits = ExecLimits {
+            max_output_bytes: Some(limits.output_bytes),
+            file_size_bytes: Some(limits.file_size_bytes),
+            cpu_seconds: Some(limits.cpu_seconds),
+            data_bytes: Some(limits.memory_bytes),
+            ..ExecLimits::default()
+        };
+        let inside = Inside { guest: plan.files.executable.clone(), exec_limits, masked: Vec::new(), env_names };
+        Ok(Launched {
+            stdin: Box::new(stdin),
+            stdout: Box::new(stdout),
+            stderr: Box::new(stderr),
+            lifeline: Box::new(PlainLifeline { child, sandbox_id: plan.sandbox_id.clone() }),
+            meter: Arc::new(NoMeter),
+            inside,
+        })
+    }
+}
+
+fn environment(plan: &LaunchPlan<'_>) -> BTreeMap<OsString, OsString> {
+    let ordinary = PASSED_ON.iter().filter(|name| !looks_secret(name));
+    let mut env: BTreeMap<OsString, OsString> =
+        ordinary.filter_map(|name| Some((OsString::from(name), std::env::var_os(name)?))).collect();
+    env.extend(passed_on(plan.policy));
+    env.insert("TERM".into(), "dumb".into());
+    env.insert("PAGER".into(), "cat".into());
+    env.insert("GIT_TERMINAL_PROMPT".into(), "0".into());
+    env.insert("RETRACE_SANDBOX".into(), "none".into());
+    env.insert(SANDBOX_ID_VARIABLE.into(), plan.sandbox_id.clone().into());
+    env
+}
+
+struct PlainLifeline {
+    child: Child,
+    sandbox_id: String,
+}
+
+#[async_trait]
+impl Lifeline for PlainLifeline {
+    async fn wait(&mut self) -> String {
+        match self.child.wait().await {
+            Ok(status) => format!("the guest ended: {status}"),
+            Err(error) => format!("the guest cannot be waited for: {error}"),
+        }
+    }
+
+    fn kill(&mut self) {
+        // It may have ended by itself.
+        let _ = self.child.start_kill();
+    }
+
+    async fn clean_up(&mut self) {
+        // Normally nothing is left; only a guest that was killed could not do it itself.
+        kill_marked(&format!("{SANDBOX_ID_VARIABLE}={}", self.sandbox_id));
+    }
+}
+
+/// Kills all processes that have this entry in their environment.
+fn kill_marked(entry: &str) {
+    let Ok(processes) = fs::read_dir("/proc") else { return };
+    let pids = processes.flatten().filter_map(|process| process.file_name().to_str()?.parse::<i32>().ok());
+    for pid in pids {
+        let environ = fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
+        if environ.split(|byte| *byte == 0).any(|found| found == entry.as_bytes())
+            && let Some(pid) = rustix::process::Pid::from_raw(pid)
+        {
+            // It may have ended by itself.
+            let _ = rustix::process::kill_process(pid, rustix::process::Signal::KILL);
+        }
+    }
+}
+
+struct NoMeter;
+
+impl Meter for NoMeter {
+    fn read(&self) -> Counters {
+        Counters::default()
+    }
+
+    fn proofs(&self) -> Vec<Proof> {
+        Vec::new()
+    }
+}

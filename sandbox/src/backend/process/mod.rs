@@ -1,0 +1,201 @@
+//! The `process` backend: the guest behind bubblewrap.
+//!
+//! Every namespace is new, no capability is left, the root is an allow-list of read-only folders, and a system call
+//! filter closes what a namespace would open. The guest is process 1 inside, so no command can kill it and nothing
+//! survives it. It does not protect against bugs in the host's kernel; that is what microVMs are for.
+
+mod arguments;
+mod environment;
+mod failure;
+mod lifeline;
+mod masks;
+mod mounts;
+mod seccomp;
+mod toolchains;
+
+use std::ffi::OsString;
+use std::io;
+use std::os::fd::{AsRawFd as _, OwnedFd};
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::sync::{Arc, Mutex};
+
+use async_trait::async_trait;
+use retrace_guest::message::ExecLimits;
+use tokio::process::Command;
+
+use super::{Backend, Inside, LaunchPlan, Launched, find_program};
+use crate::cgroup::Cgroup;
+use crate::error::SandboxError;
+use crate::limits::Limits;
+use crate::proof::IsolationLevel;
+use crate::spawner;
+
+pub(crate) use environment::passed_on;
+use lifeline::{ProcessLifeline, ProcessMeter};
+
+/// Where the guest's executable is, inside.
+const GUEST_INSIDE: &str = "/run/retrace/guest";
+/// The home folder, inside.
+pub(super) const HOME_INSIDE: &str = "/home/agent";
+
+/// Starts guests behind bubblewrap.
+#[derive(Debug, Default)]
+pub(crate) struct ProcessBackend {
+    /// Only for showing that the probe notices: arguments that are left out on purpose.
+    #[cfg(test)]
+    pub(crate) sabotage: Option<Sabotage>,
+}
+
+/// Ways to break the isolation on purpose, in tests.
+#[cfg(test)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Sabotage {
+    Network,
+    Seccomp,
+    ProcessIds,
+    ReadOnlyRoot,
+    Masks,
+    HostFiles,
+    Cgroup,
+    Environment,
+    User,
+}
+
+#[async_trait]
+impl Backend for ProcessBackend {
+    fn name(&self) -> &'static str {
+        "process"
+    }
+
+    fn level(&self) -> IsolationLevel {
+        IsolationLevel::Process
+    }
+
+    fn explain(&self, stderr: &str, otherwise: String) -> SandboxError {
+        failure::explain(stderr, otherwise)
+    }
+
+    async fn launch(&self, plan: &LaunchPlan<'_>) -> Result<Launched, SandboxError> {
+        let bwrap = find_program("bwrap").ok_or(SandboxError::BubblewrapMissing)?;
+        let home = std::env::home_dir();
+        let toolchains = if plan.policy.home_toolchains { toolchains::found(home.as_deref()) } else { Vec::new() };
+        let masked = masks::find(&plan.policy.workspace, &plan.policy.masked_names);
+        let mut arguments = arguments::isolation();
+        let masked = mounts::add(&mut arguments, plan, &toolchains, masked).map_err(|error| start_error(&error))?;
+        arguments.file_descriptor("--seccomp", &seccomp::filter()?).map_err(|error| start_error(&error))?;
+        #[cfg(test)]
+        self.spoil(&mut arguments);
+        arguments.command(GUEST_INSIDE, &plan.policy.workspace);
+
+        #[cfg_attr(not(test), expect(unused_mut, reason = "tests spoil it"))]
+        let mut env = environment::inside(plan, &toolchains);
+        let env_names = env.iter().map(|(name, _)| name.to_string_lossy().into_owned()).collect();
+        #[cfg(test)]
+        if self.sabotage == Some(Sabotage::Environment) {
+            env.push(("SABOTAGE_API_KEY".into(), "leaked".into()));
+        }
+        let cgroup = self.cgroup(plan.limits);
+        let exec_limits = exec_limits(plan.limits, &cgroup);
+        let doors = cgroup.doors().map_err(|error| start_error(&error))?;
+
+        let (arguments, kept) = arguments.finish();
+        let command = command(&bwrap, &arguments, env, kept, doors);
+        let mut child = spawner::spawn(command).await.map_err(|error| start_error(&error))?;
+        let pipes = (child.stdin.take(), child.stdout.take(), child.stderr.take());
+        let (Some(stdin), Some(stdout), Some(stderr)) = pipes else {
+            return Err(start_error(&io::Error::other("no pipes to the process")));
+        };
+        let (lifeline, meter) = watch(child, cgroup);
+        let inside = Inside { guest: PathBuf::from(GUEST_INSIDE), exec_limits, masked, env_names };
+        Ok(Launched {
+            stdin: Box::new(stdin),
+            stdout: Box::new(stdout),
+            stderr: Box::new(stderr),
+            lifeline: Box::new(lifeline),
+            meter: Arc::new(meter),
+            inside,
+        })
+    }
+}
+
+impl ProcessBackend {
+    #[cfg(not(test))]
+    fn cgroup(&self, limits: &Limits) -> Cgroup {
+        let Self {} = self;
+        Cgroup::create(limits)
+    }
+
+    #[cfg(test)]
+    fn cgroup(&self, limits: &Limits) -> Cgroup {
+        if self.sabotage == Some(Sabotage::Cgroup) { Cgroup::none(limits) } else { Cgroup::create(limits) }
+    }
+
+    #[cfg(test)]
+    fn spoil(&self, arguments: &mut arguments::Arguments) {
+        match self.sabotage {
+            Some(Sabotage::Network) => arguments.add(["--share-net"]),
+            Some(Sabotage::Seccomp) => arguments.remove("--seccomp", 1),
+            Some(Sabotage::ProcessIds) => arguments.replace_unshare_all("--unshare-pid"),
+            Some(Sabotage::ReadOnlyRoot) => arguments.remove("--remount-ro", 1),
+            Some(Sabotage::Masks) => arguments.remove_masks(),
+            Some(Sabotage::HostFiles) => arguments.add(["--bind", "/tmp", "/tmp"]),
+            Some(Sabotage::User) => arguments.become_root(),
+            Some(Sabotage::Cgroup | Sabotage::Environment) | None => {}
+        }
+    }
+}
+
+fn watch(child: tokio::process::Child, cgroup: Cgroup) -> (ProcessLifeline, ProcessMeter) {
+    let pid = child.id().unwrap_or_default();
+    let cgroup = Arc::new(Mutex::new(cgroup));
+    (ProcessLifeline::new(child, Arc::clone(&cgroup)), ProcessMeter::new(pid, cgroup))
+}
+
+/// What the control group does not limit is limited for each process.
+fn exec_limits(limits: &Limits, cgroup: &Cgroup) -> ExecLimits {
+    ExecLimits {
+        max_output_bytes: Some(limits.output_bytes),
+        processes: (!cgroup.limits_pids()).then_some(limits.pids),
+        address_space_bytes: None,
+        // Not the address space: runtimes such as V8 or Go reserve far more of that than they ever use.
+        data_bytes: (!cgroup.limits_memory()).then_some(limits.memory_bytes),
+        file_size_bytes: Some(limits.file_size_bytes),
+        cpu_seconds: Some(limits.cpu_seconds),
+        open_files: Some(limits.open_files),
+    }
+}
+
+fn command(
+    bwrap: &Path,
+    arguments: &[OsString],
+    env: Vec<(OsString, OsString)>,
+    kept: Vec<OwnedFd>,
+    doors: Vec<OwnedFd>,
+) -> Command {
+    let mut command = Command::new(bwrap);
+    command.args(arguments).env_clear().envs(env);
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    // SAFETY: the closure only writes to and marks file descriptors that it owns; both are async-signal-safe.
+    unsafe {
+        command.pre_exec(move || {
+            for door in &doors {
+                rustix::io::write(door, b"0")?;
+            }
+            for file in &kept {
+                if libc::fcntl(file.as_raw_fd(), libc::F_SETFD, 0) != 0 {
+                    return Err(io::Error::last_os_error());
+                }
+            }
+            Ok(())
+        });
+    }
+    command
+}
+
+fn start_error(error: &io::Error) -> SandboxError {
+    SandboxError::Start { backend: "process", detail: error.to_string() }
+}
+
+#[cfg(test)]
+mod tests;

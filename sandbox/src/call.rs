@@ -1,0 +1,95 @@
+//! One request to the guest, from the caller's side.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use retrace_guest::frame::MAX_BODY_BYTES;
+use retrace_guest::message::{Failure, FailureKind, Request, Response};
+use tokio::sync::mpsc;
+
+use crate::error::SandboxError;
+use crate::link::{Event, Link};
+
+/// Everything a request that is not a command may be answered with, in bytes.
+const ANSWER_BYTES: u64 = 96 * 1024 * 1024;
+
+/// A running request. Dropping it before its end makes the guest end it.
+#[derive(Debug)]
+pub(crate) struct Call {
+    id: u64,
+    link: Arc<Link>,
+    events: mpsc::UnboundedReceiver<Event>,
+    finished: bool,
+}
+
+impl Call {
+    /// Sends a request whose answer is bounded anyway.
+    pub(crate) async fn start(link: &Arc<Link>, request: &Request) -> Result<Self, SandboxError> {
+        Self::start_with(link, request, ANSWER_BYTES).await
+    }
+
+    /// Sends a request that may be answered with so many bytes before more is granted.
+    pub(crate) async fn start_with(link: &Arc<Link>, request: &Request, budget_bytes: u64) -> Result<Self, SandboxError> {
+        let (id, events) = link.register(budget_bytes)?;
+        let call = Self { id, link: Arc::clone(link), events, finished: false };
+        call.link.send(id, request, Bytes::new()).await?;
+        Ok(call)
+    }
+
+    /// Sends data in as many frames as it takes, the last one marked.
+    pub(crate) async fn send_data(&self, mut data: Bytes) -> Result<(), SandboxError> {
+        loop {
+            let part = data.split_to(data.len().min(MAX_BODY_BYTES));
+            let last = data.is_empty();
+            self.link.send(self.id, &Request::Data { last }, part).await?;
+            if last {
+                return Ok(());
+            }
+        }
+    }
+
+    /// The next answer; a failed request is an error.
+    pub(crate) async fn next(&mut self) -> Result<Event, SandboxError> {
+        match self.events.recv().await {
+            Some((Response::Failed(failure), _)) => {
+                self.finished = true;
+                Err(SandboxError::Guest(failure))
+            }
+            Some(event) => {
+                self.finished = event.0.is_final();
+                Ok(event)
+            }
+            None => {
+                self.finished = true;
+                Err(self.link.gone().await)
+            }
+        }
+    }
+
+    /// Lets the guest send so much more for this call.
+    pub(crate) fn grant(&self, bytes: u64) {
+        self.link.add_budget(self.id, bytes);
+        self.link.send_later(self.id, &Request::Credit { bytes });
+    }
+
+    /// Asks the guest to end it; its last answer still comes.
+    pub(crate) fn kill(&self) {
+        self.link.send_later(self.id, &Request::Kill);
+    }
+}
+
+impl Drop for Call {
+    fn drop(&mut self) {
+        if !self.finished {
+            self.link.forget(self.id);
+            self.kill();
+        }
+    }
+}
+
+/// The guest answered something that does not belong to the request.
+pub(crate) fn unexpected(response: &Response) -> SandboxError {
+    let text = format!("unexpected answer from the guest: {response:?}");
+    let short: String = text.chars().take(200).collect();
+    SandboxError::Guest(Failure::new(FailureKind::Io, short))
+}

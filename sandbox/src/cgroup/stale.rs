@@ -1,0 +1,54 @@
+//! Groups of programs that died without cleaning up.
+//!
+//! A group's name holds the process id *and* start time of the program that made it, so that a reused id is not
+//! mistaken for the old owner, and its pid namespace, since a process of another namespace cannot be seen from here.
+
+use std::fs;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::Path;
+
+use super::{kill_members, remove_dir};
+
+const PREFIX: &str = "retrace-";
+
+/// The name for a new group of this program.
+pub(super) fn group_name(number: u64) -> String {
+    let pid = std::process::id();
+    format!("{PREFIX}{}-{pid}-{}-{number}", pid_namespace(), start_ticks(pid).unwrap_or_default())
+}
+
+/// Removes the groups of dead programs.
+pub(super) fn sweep(parent: &Path) {
+    let Ok(entries) = fs::read_dir(parent) else { return };
+    for entry in entries.flatten() {
+        let Ok(name) = entry.file_name().into_string() else { continue };
+        if is_stale(&name, pid_namespace(), start_ticks) {
+            kill_members(&entry.path());
+            // What does not go at once goes at the next start.
+            remove_dir(&entry.path());
+        }
+    }
+}
+
+/// Whether a name is one of ours, of this namespace, and its owner is gone.
+pub(super) fn is_stale(name: &str, namespace: u64, start_of: impl Fn(u32) -> Option<u64>) -> bool {
+    let Some(rest) = name.strip_prefix(PREFIX) else { return false };
+    let parts: Vec<&str> = rest.split('-').collect();
+    let [of_namespace, pid, started, _] = parts.as_slice() else { return false };
+    match (of_namespace.parse::<u64>(), pid.parse(), started.parse()) {
+        (Ok(of_namespace), Ok(pid), Ok(started)) => of_namespace == namespace && start_of(pid) != Some(started),
+        _ => false,
+    }
+}
+
+/// The identity of our pid namespace.
+fn pid_namespace() -> u64 {
+    fs::metadata("/proc/self/ns/pid").map_or(0, |namespace| namespace.ino())
+}
+
+/// When a process started, in clock ticks since boot.
+pub(crate) fn start_ticks(pid: u32) -> Option<u64> {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    let (_, after_name) = stat.rsplit_once(')')?;
+    after_name.split_ascii_whitespace().nth(19)?.parse().ok()
+}

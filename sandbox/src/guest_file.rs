@@ -1,0 +1,75 @@
+//! The embedded guest binary, written once to a content-addressed file.
+//!
+//! The file's name holds a hash of its contents, and an existing file is compared byte for byte before it is used, so
+//! that neither an older version nor a tampered file is ever run. It must lie where no command can write.
+
+use std::fs::{self, File, Permissions};
+use std::io::{self, Read as _, Write as _};
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+
+use crate::error::SandboxError;
+
+/// The guest agent, statically linked, as `build.rs` made it.
+static GUEST: &[u8] = include_bytes!(env!("RETRACE_GUEST_BINARY"));
+
+/// The files that a sandbox needs on the host.
+#[derive(Debug, Clone)]
+pub(crate) struct GuestFiles {
+    /// The folder that holds them, made real.
+    pub(crate) dir: PathBuf,
+    /// The agent's executable.
+    pub(crate) executable: PathBuf,
+    /// An empty file, to mask others with.
+    pub(crate) empty: PathBuf,
+}
+
+impl GuestFiles {
+    /// Makes sure that the files are there and are ours.
+    pub(crate) fn unpack(dir: &Path) -> Result<Self, SandboxError> {
+        let fail = |source: io::Error| SandboxError::GuestFile { path: dir.to_path_buf(), source: source.into() };
+        fs::create_dir_all(dir).map_err(fail)?;
+        let dir = dir.canonicalize().map_err(fail)?;
+        // The comparison below is what protects; the hash only keeps versions apart.
+        let executable = dir.join(concat!("retrace-guest-", env!("RETRACE_GUEST_HASH")));
+        ensure(&executable, GUEST, 0o555).map_err(fail)?;
+        let empty = dir.join("empty");
+        ensure(&empty, b"", 0o444).map_err(fail)?;
+        Ok(Self { dir, executable, empty })
+    }
+}
+
+fn ensure(path: &Path, contents: &[u8], mode: u32) -> io::Result<()> {
+    if is_same(path, contents, mode).unwrap_or(false) {
+        return Ok(());
+    }
+    let dir = path.parent().unwrap_or(Path::new("."));
+    let mut temporary = tempfile::NamedTempFile::new_in(dir)?;
+    temporary.write_all(contents)?;
+    temporary.as_file().set_permissions(Permissions::from_mode(mode))?;
+    temporary.as_file().sync_all()?;
+    // A writable descriptor kept open would make the kernel refuse to run it ("text file busy").
+    temporary.into_temp_path().persist(path)?;
+    Ok(())
+}
+
+fn is_same(path: &Path, contents: &[u8], mode: u32) -> io::Result<bool> {
+    let metadata = fs::symlink_metadata(path)?;
+    if !metadata.is_file() || metadata.permissions().mode() & 0o7777 != mode || metadata.len() != contents.len() as u64 {
+        return Ok(false);
+    }
+    let mut file = File::open(path)?;
+    let mut buffer = vec![0; 256 * 1024];
+    let mut rest = contents;
+    loop {
+        let count = file.read(&mut buffer)?;
+        if count == 0 {
+            return Ok(rest.is_empty());
+        }
+        let Some((expected, after)) = rest.split_at_checked(count) else { return Ok(false) };
+        if buffer.get(..count) != Some(expected) {
+            return Ok(false);
+        }
+        rest = after;
+    }
+}

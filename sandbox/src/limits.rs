@@ -1,0 +1,111 @@
+//! What a sandbox and its commands may use, and which of it was hit.
+
+use std::fmt;
+
+const KIB: u64 = 1024;
+const MIB: u64 = 1024 * KIB;
+const GIB: u64 = 1024 * MIB;
+
+/// Bounds of one sandbox. The defaults are for compiling and testing real projects.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Limits {
+    /// Memory of everything in the sandbox together, in bytes. Where no memory cgroup can be used: private memory of
+    /// each process.
+    pub memory_bytes: u64,
+    /// Processes and threads in the sandbox.
+    pub pids: u64,
+    /// CPU time of each process, in seconds.
+    pub cpu_seconds: u64,
+    /// Size of any one file written, in bytes.
+    pub file_size_bytes: u64,
+    /// Open files of each process.
+    pub open_files: u64,
+    /// Size of `/tmp`, and of the home folder, in bytes.
+    pub tmp_bytes: u64,
+    /// Output of a command that does not ask for another bound, in bytes.
+    pub output_bytes: u64,
+    /// Time of a command that does not ask for another, in milliseconds.
+    pub command_timeout_ms: u64,
+    /// The longest time any command may ask for, in milliseconds.
+    pub wall_ms: u64,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            memory_bytes: 4 * GIB,
+            pids: 512,
+            cpu_seconds: 3600,
+            file_size_bytes: 4 * GIB,
+            open_files: 4096,
+            tmp_bytes: GIB,
+            output_bytes: 64 * MIB,
+            command_timeout_ms: 10 * 60 * 1000,
+            wall_ms: 60 * 60 * 1000,
+        }
+    }
+}
+
+impl Limits {
+    /// All of them by name, in words, for the log and for people.
+    #[must_use]
+    pub fn describe(&self) -> Vec<(&'static str, String)> {
+        vec![
+            ("memory", size(self.memory_bytes)),
+            ("pids", self.pids.to_string()),
+            ("cpu", format!("{} s", self.cpu_seconds)),
+            ("file_size", size(self.file_size_bytes)),
+            ("open_files", self.open_files.to_string()),
+            ("tmp", size(self.tmp_bytes)),
+            ("output", size(self.output_bytes)),
+            ("time", format!("{} ms, at most {} ms", self.command_timeout_ms, self.wall_ms)),
+        ]
+    }
+}
+
+/// A size for people, exact when it is a whole number of MiB or GiB.
+pub(crate) fn size(bytes: u64) -> String {
+    match bytes {
+        bytes if bytes >= GIB && bytes.is_multiple_of(GIB) => format!("{} GiB", bytes / GIB),
+        bytes if bytes >= MIB && bytes.is_multiple_of(MIB) => format!("{} MiB", bytes / MIB),
+        bytes => format!("{bytes} bytes"),
+    }
+}
+
+/// A limit that something ran into.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum LimitHit {
+    /// Memory ran out, and the kernel killed something.
+    Memory,
+    /// No process could be started any more.
+    Pids,
+    /// The command ran too long.
+    Time,
+    /// The command wrote too much to stdout and stderr.
+    Output,
+    /// A process used too much CPU time.
+    Cpu,
+    /// A file became too large.
+    FileSize,
+}
+
+impl LimitHit {
+    /// The name, as in the event log.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Memory => "memory",
+            Self::Pids => "pids",
+            Self::Time => "time",
+            Self::Output => "output",
+            Self::Cpu => "cpu",
+            Self::FileSize => "file_size",
+        }
+    }
+}
+
+impl fmt::Display for LimitHit {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(self.as_str())
+    }
+}

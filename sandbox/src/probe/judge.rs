@@ -1,0 +1,183 @@
+//! Judges what the probe saw.
+
+use std::fs;
+use std::path::Path;
+
+use retrace_guest::CALL_ID_VARIABLE;
+use retrace_guest::probe::{Attempt, Observations};
+
+use crate::backend::Inside;
+use crate::limits::size;
+use crate::proof::Proof;
+
+/// Namespaces that must not be the host's.
+const NAMESPACES: [&str; 6] = ["ipc", "mnt", "net", "pid", "user", "uts"];
+
+/// One proof for each thing that must hold.
+pub(super) fn judge(seen: &Observations, inside: &Inside) -> Vec<Proof> {
+    let mut proofs = vec![namespaces(seen)];
+    proofs.extend(network(seen));
+    proofs.extend(files(seen));
+    proofs.extend(privileges(seen));
+    proofs.push(masks(seen, inside));
+    proofs.push(environment(seen, inside));
+    proofs.extend(limits(seen, inside));
+    proofs
+}
+
+fn namespaces(seen: &Observations) -> Proof {
+    let shared: Vec<&str> = NAMESPACES
+        .into_iter()
+        .filter(|name| {
+            let inside = seen.namespaces.iter().find(|(found, _)| found == name).map(|(_, identity)| identity.as_str());
+            let host = fs::read_link(Path::new("/proc/self/ns").join(name)).unwrap_or_default();
+            inside.is_none_or(|inside| inside.is_empty() || Path::new(inside) == host)
+        })
+        .collect();
+    let detail =
+        if shared.is_empty() { format!("own {}", NAMESPACES.join(", ")) } else { format!("shared: {}", shared.join(", ")) };
+    Proof::new("own namespaces", shared.is_empty(), detail)
+}
+
+fn network(seen: &Observations) -> [Proof; 3] {
+    let others: Vec<&str> = seen.interfaces.iter().map(String::as_str).filter(|name| *name != "lo").collect();
+    let interfaces = if others.is_empty() { "only loopback".to_owned() } else { format!("also {}", others.join(", ")) };
+    let reached = seen.tcp.iter().filter(|attempt| attempt.succeeded()).count();
+    let tried = !seen.tcp.is_empty();
+    let unix = seen.abstract_socket.as_ref();
+    [
+        Proof::new("no network interface", others.is_empty(), interfaces),
+        Proof::new("host's loopback unreachable", tried && reached == 0, format!("{reached} of {} reached", seen.tcp.len())),
+        Proof::new("host's abstract sockets unreachable", unix.is_some_and(failed), outcome(unix)),
+    ]
+}
+
+fn files(seen: &Observations) -> [Proof; 3] {
+    let visible: Vec<String> = worked(&seen.canaries);
+    let written: Vec<String> = worked(&seen.writes);
+    let settings: Vec<String> = worked(&seen.kernel_settings);
+    let found = |list: &[String], fine: &str| if list.is_empty() { fine.to_owned() } else { list.join(", ") };
+    [
+        Proof::new(
+            "host files invisible",
+            visible.is_empty() && !seen.canaries.is_empty(),
+            found(&visible, &format!("{} canaries not found", seen.canaries.len())),
+        ),
+        Proof::new(
+            "only the workspace is writable",
+            written.is_empty() && !seen.writes.is_empty(),
+            found(&written, &format!("{} folders tried", seen.writes.len())),
+        ),
+        Proof::new(
+            "kernel settings read-only",
+            settings.is_empty() && !seen.kernel_settings.is_empty(),
+            found(&settings, &format!("{} tried", seen.kernel_settings.len())),
+        ),
+    ]
+}
+
+fn privileges(seen: &Observations) -> Vec<Proof> {
+    let (uid, euid) = seen.uids;
+    let number = |value: Option<u64>| value.map_or("unknown".to_owned(), |value| format!("{value:#x}"));
+    let mut proofs = vec![
+        Proof::new("not root", uid != 0 && euid != 0, format!("uid {uid}")),
+        Proof::new("no capabilities", seen.cap_eff == Some(0), format!("effective {}", number(seen.cap_eff))),
+        Proof::new("no bounding capabilities", seen.cap_bnd == Some(0), format!("bounding {}", number(seen.cap_bnd))),
+        Proof::new("no new privileges", seen.no_new_privs == Some(1), number(seen.no_new_privs)),
+        Proof::new("system call filter", seen.seccomp == Some(2), format!("mode {}", number(seen.seccomp))),
+        Proof::new(
+            "host's processes invisible",
+            !seen.host_process_visible,
+            if seen.host_process_visible { "this program is visible" } else { "this program is not visible" },
+        ),
+    ];
+    let denied =
+        [("unshare denied", &seen.unshare), ("mount denied", &seen.mount), ("ptrace denied", &seen.ptrace)];
+    proofs.extend(denied.map(|(name, attempt)| {
+        Proof::new(name, attempt.as_ref().is_some_and(failed), outcome(attempt.as_ref()))
+    }));
+    proofs
+}
+
+fn masks(seen: &Observations, inside: &Inside) -> Proof {
+    let leaking: Vec<String> = seen
+        .masked
+        .iter()
+        .filter(|(_, bytes)| bytes.is_some_and(|bytes| bytes > 0))
+        .map(|(path, _)| path.to_string())
+        .collect();
+    let complete = seen.masked.len() == inside.masked.len();
+    let detail = match (leaking.is_empty(), inside.masked.len()) {
+        (false, _) => format!("readable: {}", leaking.join(", ")),
+        (true, 0) => "there are none".to_owned(),
+        (true, count) => format!("{count} read as empty"),
+    };
+    Proof::new("secret files masked", leaking.is_empty() && complete, detail)
+}
+
+fn environment(seen: &Observations, inside: &Inside) -> Proof {
+    let unknown: Vec<&str> = seen
+        .env_names
+        .iter()
+        .map(String::as_str)
+        .filter(|name| !inside.env_names.iter().any(|known| known == name))
+        // Set by the guest, or by bubblewrap for the folder it starts in.
+        .filter(|name| ![CALL_ID_VARIABLE, "PWD"].contains(name))
+        .collect();
+    let detail = if unknown.is_empty() {
+        format!("{} variables, all of them ours", seen.env_names.len())
+    } else {
+        format!("unexpected: {}", unknown.join(", "))
+    };
+    Proof::new("environment from the allow-list", unknown.is_empty(), detail)
+}
+
+/// Limits of each process, where the whole sandbox could not be limited.
+fn limits(seen: &Observations, inside: &Inside) -> Vec<Proof> {
+    let mut proofs = Vec::new();
+    let within = |seen: Option<u64>, wanted: u64| seen.is_some_and(|seen| seen <= wanted);
+    if let Some(processes) = inside.exec_limits.processes {
+        // The kernel exempts root's user from this one, whatever it looks like from inside.
+        let exempt = rustix::process::geteuid().is_root();
+        let detail = if exempt {
+            "root is exempt, and no control group is writable\nhint: run as another user, or make control groups writable"
+                .to_owned()
+        } else {
+            format!("{processes} for this user in the sandbox")
+        };
+        proofs.push(Proof::new("process limit in force", !exempt && within(seen.rlimits.processes, processes), detail));
+    }
+    if let Some(data_bytes) = inside.exec_limits.data_bytes {
+        let passed = within(seen.rlimits.data_bytes, data_bytes);
+        proofs.push(Proof::new("memory limit in force", passed, format!("{} for each process", size(data_bytes))));
+    }
+    if let Some(bytes) = inside.exec_limits.file_size_bytes {
+        let passed = within(seen.rlimits.file_size_bytes, bytes);
+        proofs.push(Proof::new("file size limit in force", passed, size(bytes)));
+    }
+    if let Some(seconds) = inside.exec_limits.cpu_seconds {
+        let passed = within(seen.rlimits.cpu_seconds, seconds);
+        proofs.push(Proof::new("cpu limit in force", passed, format!("{seconds} s for each process")));
+    }
+    proofs
+}
+
+fn worked<T: ToString>(attempts: &[(T, Attempt)]) -> Vec<String> {
+    attempts.iter().filter(|(_, attempt)| attempt.succeeded()).map(|(path, _)| path.to_string()).collect()
+}
+
+fn failed(attempt: &Attempt) -> bool {
+    !attempt.succeeded()
+}
+
+fn outcome(attempt: Option<&Attempt>) -> String {
+    match attempt {
+        None => "not tried".to_owned(),
+        Some(Attempt::Succeeded) => "it worked".to_owned(),
+        Some(Attempt::Failed { text, .. }) => text.clone(),
+    }
+}
+
+#[cfg(test)]
+#[path = "judge_tests.rs"]
+mod judge_tests;
