@@ -106,9 +106,9 @@ fn benches(c: &mut Criterion) {
     let dir = tempfile::tempdir_in(disk()).unwrap();
     let embedded: Arc<dyn EventLog> = Arc::new(SqliteLog::open(dir.path()).unwrap());
     logs(c, &runtime, "embedded", &embedded);
-    let server = runtime.block_on(NatsServer::start()).unwrap();
-    bare_publish(c, &runtime, server.url());
-    let options = NatsOptions::new(server.url());
+    let server = NatsServer::start();
+    bare_publish(c, &runtime, &server.url());
+    let options = NatsOptions::new(&server.url());
     let nats: Arc<dyn EventLog> = Arc::new(runtime.block_on(NatsLog::connect(&options)).unwrap());
     logs(c, &runtime, "jetstream", &nats);
 }

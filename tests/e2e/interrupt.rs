@@ -35,12 +35,12 @@ fn in_a_command_its_outcome_is_unknown_and_the_session_goes_on() {
     assert_eq!(payloads(&events, "tool.finished").len(), 0);
     world.run(&["replay", "--verify", &world.session()]).expect(0);
     world.run(&["resume", "--last", "go on"]).expect(0);
-    assert!(world.server.requests().iter().all(|request| request.status < 400), "{:?}", world.server.requests());
+    assert!(world.server.requests().iter().all(|request| request.refusal.is_none()), "{:?}", world.server.requests());
 }
 
 #[test]
 fn in_a_request_what_had_come_is_kept() {
-    let slow = "[[step]]\n[[step.fault]]\ndelay_ms = 100000\nafter_events = 4\n[[step.block]]\ntype = \"text\"\ntext = \"here it comes and comes and comes\"\n";
+    let slow = "[[step]]\n[[step.fault]]\nstall_after_events = 4\n[[step.block]]\ntype = \"text\"\ntext = \"here it comes and comes and comes\"\n";
     let world = World::new(Backend::Embedded, slow);
     assert_eq!(interrupt_at(&world, "sandbox"), Some(130));
     let events = world.events();

@@ -2,7 +2,7 @@
 //! asked for, a real nats-server. The command under test is run as a user runs it, as a process.
 
 use retrace_events::testing::NatsServer;
-use retrace_runtime::scripted::{Script, ScriptedOptions, ScriptedServer};
+use retrace_runtime::scripted::{Script, ServerOptions, ScriptedServer};
 use std::fs;
 use std::os::unix::process::ExitStatusExt as _;
 use std::path::{Path, PathBuf};
@@ -62,9 +62,9 @@ impl World {
     pub(crate) fn new(backend: Backend, script: &str) -> Self {
         let runtime = Runtime::new().unwrap();
         let script = Script::parse(script).unwrap();
-        let options = ScriptedOptions { api_key: Some(KEY.to_owned()), ..ScriptedOptions::default() };
+        let options = ServerOptions { api_key: KEY.to_owned(), ..ServerOptions::default() };
         let server = runtime.block_on(ScriptedServer::start(script, options)).unwrap();
-        let nats = (backend == Backend::JetStream).then(|| runtime.block_on(NatsServer::start()).unwrap());
+        let nats = (backend == Backend::JetStream).then(|| NatsServer::start());
         let world = Self { runtime, server, nats, dir: tempfile::tempdir().unwrap() };
         for folder in ["workspace", "home", "state", "config", "cache"] {
             fs::create_dir(world.path(folder)).unwrap();
@@ -148,7 +148,7 @@ impl World {
     pub(crate) fn session(&self) -> String {
         let listed = self.run(&["sessions", "--json"]).expect(0);
         let first: serde_json::Value = serde_json::from_str(listed.stdout.lines().next().unwrap()).unwrap();
-        first["id"].as_str().unwrap().to_owned()
+        first["session"].as_str().unwrap().to_owned()
     }
 }
 

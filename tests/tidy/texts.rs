@@ -97,7 +97,8 @@ fn hosts(tree: &Tree) -> Vec<Finding> {
     found
 }
 
-/// Tests, texts for people, the licence, lists that tools write, and recorded data: links in them are not acted on.
+/// Tests, texts for people, the licence, lists that tools write, recorded data, what the played model says: links in them are
+/// not acted on.
 fn is_prose(path: &str) -> bool {
     is_test(path) || path.ends_with(".md") || path.ends_with(".lock") || path.ends_with(".jsonl") || path == "LICENSE"
 }

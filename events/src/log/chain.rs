@@ -89,6 +89,12 @@ pub(crate) fn check_link(stream: &StreamId, before: (u64, Hash), envelope: &Enve
     Ok(())
 }
 
+/// The error for a reader that has seen more than there is.
+pub(crate) fn lost_tail(location: String, seen: u64, last: u64) -> LogError {
+    let what = format!("a reader has seen position {seen}, and it ends at position {last}: its end is lost, or it is another log");
+    LogError::DamagedStore { location, what }
+}
+
 /// The error for a wrong event.
 pub(crate) fn damaged(stream: &str, seq: u64, what: &str) -> LogError {
     LogError::Damaged { stream: stream.to_owned(), seq, what: what.to_owned() }

@@ -5,7 +5,7 @@
 //! there. It can be told to lose an ack, to fail, or to be full. It keeps nothing when it is dropped.
 
 use super::batch::{CheckedBatch, Verdict, id_taken, invalid};
-use super::chain::{Chain, StoredEvent};
+use super::chain::{Chain, StoredEvent, lost_tail};
 use super::{Durability, EventLog, Head, LogError, Position, Positioned, StreamFilter, StreamInfo};
 use crate::blob::{BlobRef, BlobStore, damaged_blob, is_whole, referenced_blobs};
 use crate::codec::{Decoded, decode_payload};
@@ -152,6 +152,9 @@ impl MemoryLog {
     fn page(&self, after: Position, limit: usize, chain: &mut Chain) -> Result<Vec<Positioned>, LogError> {
         let state = self.state();
         let start = usize::try_from(after.0).unwrap_or(usize::MAX);
+        if start > state.events.len() {
+            return Err(lost_tail(self.location(), after.0, state.events.len() as u64));
+        }
         let slots = state.events.iter().enumerate().skip(start).filter_map(|(index, slot)| Some((index, slot.as_ref()?)));
         let mut page = Vec::new();
         for (index, (stream, seq, stored)) in slots.take(limit) {
@@ -221,15 +224,18 @@ impl EventLog for MemoryLog {
         after: Position,
     ) -> Result<BoxStream<'static, Result<Positioned, LogError>>, LogError> {
         let length = self.shared.length.subscribe();
-        let start = Some((self.clone(), length, Chain::default(), after));
+        let start = Some((self.clone(), length, Chain::default(), after, false));
         let pages = stream::unfold(start, |state| async {
-            let (log, mut length, mut chain, after) = state?;
-            // The log is in the state, so its sender lives and waiting cannot fail.
-            let _ = length.wait_for(|length| *length as u64 > after.0).await;
+            let (log, mut length, mut chain, after, looked) = state?;
+            // The first look does not wait, so that a position beyond the end is noticed. The log is in the state, so
+            // its sender lives and waiting cannot fail.
+            if looked {
+                let _ = length.wait_for(|length| *length as u64 > after.0).await;
+            }
             match log.page(after, usize::MAX, &mut chain) {
                 Ok(page) => {
                     let seen = Position(*length.borrow() as u64).max(page.last().map_or(after, |last| last.0));
-                    Some((page.into_iter().map(Ok).collect(), Some((log, length, chain, seen))))
+                    Some((page.into_iter().map(Ok).collect(), Some((log, length, chain, seen, true))))
                 }
                 Err(e) => Some((vec![Err(e)], None)),
             }

@@ -30,7 +30,8 @@
 //!
 //! **Damage.** `read`, `read_all` and `follow` compare each event with the hash stored beside it, and each event of a stream
 //! with the one before it that the same call returned, and return [`LogError::Damaged`] rather than skip. The whole
-//! chain is checked by [`crate::verify`].
+//! chain is checked by [`crate::verify`]. A position beyond the last one the log has ever given is
+//! [`LogError::DamagedStore`]: the log has lost its end since, or the position is another log's.
 
 mod batch;
 mod chain;

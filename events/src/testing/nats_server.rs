@@ -20,13 +20,15 @@ pub struct NatsConfig {
     pub durable: bool,
     /// Whether our account may ask how the server is configured.
     pub may_ask: bool,
+    /// Whether it wants the user `retrace` and the password `retrace-test-only`.
+    pub wants_password: bool,
     /// The limit of its file store, in bytes.
     pub max_file_store: u64,
 }
 
 impl Default for NatsConfig {
     fn default() -> Self {
-        Self { durable: true, may_ask: true, max_file_store: 8 * 1024 * 1024 * 1024 }
+        Self { durable: true, may_ask: true, wants_password: false, max_file_store: 8 * 1024 * 1024 * 1024 }
     }
 }
 
@@ -173,8 +175,9 @@ accounts {{
   }}
 }}
 system_account: SYS
-no_auth_user: retrace
+{anyone}
 "#,
+        anyone = if config.wants_password { "" } else { "no_auth_user: retrace" },
         store = dir.join("store").display(),
         limit = config.max_file_store,
     )

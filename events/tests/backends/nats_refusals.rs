@@ -51,7 +51,7 @@ async fn an_address_without_a_server_is_unavailable_soon() {
 
 #[tokio::test]
 async fn wrong_credentials_are_refused_and_not_shown() {
-    let server = NatsServer::start();
+    let server = NatsServer::start_with(NatsConfig { wants_password: true, ..NatsConfig::default() });
     let url = format!("nats://retrace:wrong-password@127.0.0.1:{}", server.port());
     let error = NatsLog::connect(&NatsOptions::new(&url)).await.unwrap_err();
     assert!(matches!(&error, LogError::Unfit { .. }), "{error}");

@@ -28,7 +28,7 @@ impl Sqlite {
 
     fn change(&self, sql: &str, stream: &StreamId, seq: u64) {
         let of_stream = "SELECT id FROM streams WHERE class = ?1 AND name = ?2";
-        let sql = sql.replace("HERE", &format!("stream = ({of_stream}) AND seq = ?3"));
+        let sql = sql.replace("@EVENT", &format!("stream = ({of_stream}) AND seq = ?3"));
         let values = (stream.class.as_str(), stream.id.as_str(), i64::try_from(seq).unwrap());
         assert_eq!(self.file().execute(&sql, values).unwrap(), 1);
     }
@@ -42,12 +42,12 @@ impl Backend for Sqlite {
 
     async fn flip_byte(&self, stream: &StreamId, seq: u64) {
         // The last byte of the envelope is the payload's last.
-        let sql = "UPDATE events SET envelope = CAST(substr(envelope, 1, length(envelope) - 1) || x'58' AS BLOB) WHERE HERE";
+        let sql = "UPDATE events SET envelope = CAST(substr(envelope, 1, length(envelope) - 1) || x'58' AS BLOB) WHERE @EVENT";
         self.change(sql, stream, seq);
     }
 
     async fn remove_event(&self, stream: &StreamId, seq: u64) {
-        self.change("DELETE FROM events WHERE HERE", stream, seq);
+        self.change("DELETE FROM events WHERE @EVENT", stream, seq);
     }
 }
 

@@ -36,7 +36,7 @@ async fn an_appending_process() {
     let mut next = first;
     while next < first + count {
         let size = [1, 1, 3, 10][usize::try_from(next % 4).unwrap()];
-        let batch: Vec<_> = (0..size).map(|n| maker.opaque("future.body", if n == 2 { 300_000 } else { 700 })).collect();
+        let batch: Vec<_> = (0..size).map(|n| maker.opaque("future.body", if n == 9 { 300_000 } else { 700 })).collect();
         log.append(&batch).await.unwrap();
         next += batch.len() as u64;
         let mut out = std::io::stdout().lock();

@@ -8,9 +8,13 @@ use reqwest::redirect::Policy;
 use reqwest::{Request, Url};
 use tokio_util::sync::CancellationToken;
 
-use super::endpoint::{ClientError, Endpoint, Secret, Timeouts, is_loopback, join};
+use super::client_error::ClientError;
+use super::endpoint::{Endpoint, is_loopback, join};
 use super::exchange::{Exchange, Limits};
-use super::failure::{Failure, FailureKind, Sent};
+use super::failure::{Failure, FailureKind};
+use super::secret::Secret;
+use super::sent::Sent;
+use super::timeouts::Timeouts;
 use super::{Answer, Delta, tls};
 
 /// The version of the API this client speaks. What the newer `2026-10-21` changed (no sampling parameters, no documents in

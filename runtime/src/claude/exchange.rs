@@ -9,11 +9,13 @@ use reqwest::{Request, Response};
 use serde::Deserialize;
 use tokio::time::timeout;
 
-use super::assemble::{AssembleError, Assembler, Delta};
-use super::endpoint::{Secret, Timeouts};
-use super::failure::{Failure, FailureKind, Sent};
+use super::assemble::{AssembleError, Assembler};
+use super::failure::{Failure, FailureKind};
+use super::secret::Secret;
+use super::sent::Sent;
 use super::sse::{SseDecoder, SseEvent};
-use super::{Answer, headers};
+use super::timeouts::Timeouts;
+use super::{Answer, Delta, headers};
 
 /// The most of an error message that is kept.
 const MAX_MESSAGE_CHARS: usize = 2_000;

@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use super::Partial;
+use super::{Partial, Sent};
 
 /// What kind of failure it was.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -87,33 +87,6 @@ impl FailureKind {
             "request_too_large" => Self::TooLarge,
             // `api_error`, and whatever the API may add: a failure on its side, in the middle of an accepted request.
             _ => Self::Server,
-        }
-    }
-}
-
-/// How far the request got, which decides whether it may have been billed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Sent {
-    /// No byte of the request was taken: surely not billed.
-    Nothing,
-    /// The request was sent at least in part and nothing came back: unknown.
-    Unanswered,
-    /// The server refused it with an error status: not billed.
-    Refused,
-    /// The server accepted it and sent headers, but no part of the answer: may be billed.
-    Accepted,
-    /// Part of the answer came: billed at least in part.
-    Partly,
-}
-
-impl Sent {
-    /// Whether the request may cost money.
-    #[must_use]
-    pub fn may_be_billed(self) -> bool {
-        match self {
-            Self::Nothing | Self::Refused => false,
-            Self::Unanswered | Self::Accepted | Self::Partly => true,
         }
     }
 }

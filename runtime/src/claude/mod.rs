@@ -11,32 +11,52 @@
 
 mod answer;
 mod assemble;
+mod auth;
+mod block;
 mod client;
+mod client_error;
+mod delta;
 mod endpoint;
 mod exchange;
 mod failure;
 mod headers;
 mod models;
+mod partial;
 mod prices;
 mod raw;
 mod retry;
+mod secret;
+mod sent;
 mod sse;
+mod stop_reason;
 mod stream_event;
+mod thinking;
+mod timeouts;
 mod tls;
 mod usage;
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
-pub use answer::{Answer, Block, Partial, StopReason};
-pub use assemble::{AssembleError, Assembler, Delta};
+pub use answer::Answer;
+pub use assemble::{AssembleError, Assembler};
+pub use auth::Auth;
+pub use block::Block;
 pub use client::ClaudeClient;
-pub use endpoint::{Auth, ClientError, Endpoint, Secret, Timeouts};
-pub use failure::{Failure, FailureKind, Sent};
-pub use models::{ModelRow, ModelTable, ModelTableError, Thinking, ThinkingType};
-pub use prices::{LongPrompt, Prices};
+pub use client_error::ClientError;
+pub use delta::Delta;
+pub use endpoint::Endpoint;
+pub use failure::{Failure, FailureKind};
+pub use models::{ModelRow, ModelTable, ModelTableError};
+pub use partial::Partial;
+pub use prices::{LongPromptPrices, Prices};
 pub use retry::RetryPolicy;
+pub use secret::Secret;
+pub use sent::Sent;
 pub use sse::{SseDecoder, SseError, SseEvent};
+pub use stop_reason::StopReason;
+pub use thinking::{Thinking, ThinkingType};
+pub use timeouts::Timeouts;
 pub use usage::Usage;
 
 #[cfg(test)]

@@ -32,7 +32,7 @@ pub struct Prices {
 /// Prices that hold for the whole request once its prompt is longer than a limit.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct LongPrompt {
+pub struct LongPromptPrices {
     /// The limit: prompts of more input tokens than this (cache reads and writes included) pay these prices.
     pub above_input_tokens: u64,
     /// The prices above the limit.

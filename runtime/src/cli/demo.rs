@@ -1,7 +1,7 @@
 //! `retrace demo`: the whole machine at work without a key. A scripted server on this machine plays the model's part;
 //! everything else (log, sandbox, tools, the crate, its tests) is real.
 
-use super::drive::{self, Driven, Which};
+use super::drive::{self, Which};
 use super::exit::{CliError, Exit};
 use super::flags::{GlobalFlags, SettingFlags};
 use super::render::{clean, units};
@@ -61,14 +61,14 @@ impl DemoCommand {
         let global = GlobalFlags { workspace: Some(playground.path.display().to_string()), ..global.clone() };
         let setup = Setup::new(&global, &self.settings)?;
         introduce(&setup, &playground);
-        let (driven, stream, log) = self.play(&setup, &server, id).await?;
+        let (exit, stream, log) = self.play(&setup, &server, id).await?;
         let report = verify_session(log.as_ref(), &stream).await?;
         let requests = server.requests();
         server.shutdown().await;
         conclude(&setup, &playground, &stream, &report, &requests)?;
         let ends_well = self.script.is_some() || requests.last().and_then(|last| last.step.as_deref()) == Some(demo::LAST_STEP);
         let sound = report.agrees() && same_bodies(&report, &requests);
-        Ok(if driven.exit == Exit::Done && !(ends_well && sound) { Exit::Failed } else { driven.exit })
+        Ok(if exit == Exit::Done && !(ends_well && sound) { Exit::Failed } else { exit })
     }
 
     async fn play(
@@ -76,7 +76,7 @@ impl DemoCommand {
         setup: &Setup,
         server: &ScriptedServer,
         id: retrace_events::EventId,
-    ) -> Result<(Driven, StreamId, Arc<dyn EventLog>), CliError> {
+    ) -> Result<(Exit, StreamId, Arc<dyn EventLog>), CliError> {
         let log = setup.open_log().await?;
         let cancel = run::listen(setup)?;
         let stream = session_name::new_session(&setup.config.workspace, id);
@@ -89,8 +89,8 @@ impl DemoCommand {
             workspace: setup.config.workspace.clone(),
             settings: setup.config.settings(&setup.models),
         };
-        let driven = drive::drive(setup, parts, Which::New(Box::new(new)), Some(task)).await?;
-        Ok((driven, stream, log))
+        let exit = drive::drive(setup, parts, Which::New(Box::new(new)), Some(task)).await?;
+        Ok((exit, stream, log))
     }
 
     fn script(&self) -> Result<Script, CliError> {
@@ -179,12 +179,13 @@ fn conclude(
     output.data(&format!("\n{}\n{}\n", style.bold("what changed"), clean::text(&playground.diff())))?;
     output.data(&format!("{}\n", style.bold("retrace replay --verify")))?;
     replay::verdict(setup, stream, report)?;
-    let received = units::of(received(requests).len() as u64, "body");
-    output.data(&if same {
-        style.green(&format!("the server's own hashes of the {received} it received agree\n"))
+    let received = units::of(received(requests).len() as u64, "request");
+    let line = if same {
+        style.green(&format!("the server's own hashes of the {received} it received agree"))
     } else {
-        style.red(&format!("the server's own hashes of the {received} it received do not agree\n"))
-    })
+        style.red(&format!("the server's own hashes of the {received} it received do not agree"))
+    };
+    output.data(&format!("{line}\n"))
 }
 
 impl From<DemoError> for CliError {

@@ -9,7 +9,7 @@ use bytes::Bytes;
 use clap::Args;
 use retrace_events::log::Durability;
 use retrace_events::payload::turn::Failure;
-use retrace_sandbox::{Limits, Policy, Sandbox, SandboxChoice};
+use retrace_sandbox::{Limits, Policy, Proof, Sandbox, SandboxChoice, SandboxError};
 use serde_json::json;
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -137,18 +137,25 @@ async fn sandbox(setup: &Setup) -> Vec<Finding> {
         Ok(sandbox) => {
             let words = format!("{} (asked for: {wanted}), started and proven in {}", sandbox.level(), elapsed(begun));
             let mut findings = vec![finding(Health::Ok, "sandbox", words)];
-            for proof in sandbox.proofs() {
-                let health = if proof.passed { Health::Ok } else { Health::Fail };
-                findings.push(finding(health, "  proof", format!("{}: {}", clean::line(&proof.name), clean::short(&proof.detail, 120))));
-            }
+            findings.extend(sandbox.proofs().iter().map(proof));
             sandbox.shutdown().await;
             findings
         }
         Err(error) => {
+            let proofs: Vec<Finding> = match &error {
+                SandboxError::NotIsolated { proofs, .. } => proofs.iter().map(proof).collect(),
+                _ => Vec::new(),
+            };
             let error = CliError::from(error);
-            vec![Finding { hint: error.hint, ..finding(Health::Fail, "sandbox", error.message) }]
+            let head = Finding { hint: error.hint, ..finding(Health::Fail, "sandbox", error.message) };
+            std::iter::once(head).chain(proofs).collect()
         }
     }
+}
+
+fn proof(proof: &Proof) -> Finding {
+    let health = if proof.passed { Health::Ok } else { Health::Fail };
+    finding(health, "  proof", format!("{}: {}", clean::line(&proof.name), clean::short(&proof.detail, 120)))
 }
 
 /// The next folder upwards that exists and can hold a temporary folder.

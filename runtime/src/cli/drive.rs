@@ -32,22 +32,11 @@ pub(crate) enum Which {
     },
 }
 
-/// How the turns ended.
-#[derive(Debug, Clone)]
-pub(crate) struct Driven {
-    /// How the command ends.
-    pub(crate) exit: Exit,
-    /// In words.
-    pub(crate) note: String,
-    /// The session's state at the end.
-    pub(crate) state: SessionState,
-}
-
-/// Opens the session, finishes what is open, sends `prompt`, and shows it all.
+/// Opens the session, finishes what is open, sends `prompt`, shows it all, and tells how the command ends.
 ///
 /// # Errors
 /// When the agent cannot go on; what happened until then is in the log.
-pub(crate) async fn drive(setup: &Setup, parts: AgentParts, which: Which, prompt: Option<&str>) -> Result<Driven, CliError> {
+pub(crate) async fn drive(setup: &Setup, parts: AgentParts, which: Which, prompt: Option<&str>) -> Result<Exit, CliError> {
     let output = setup.output;
     let (stream, next_seq) = match &which {
         Which::New(new) => (new.stream.clone(), 0),
@@ -99,7 +88,7 @@ async fn drive_turns(agent: &mut Agent, prompt: Option<&str>) -> Result<TurnEnd,
     }
 }
 
-fn report(output: Output, stream: &StreamId, end: &TurnEnd, state: SessionState, seen: Seen) -> Result<Driven, CliError> {
+fn report(output: Output, stream: &StreamId, end: &TurnEnd, state: SessionState, seen: Seen) -> Result<Exit, CliError> {
     let (exit, note) = ending(end, &state);
     let hint = seen.gave_up.as_ref().filter(|_| exit == Exit::Request).and_then(|failed| failure_hint(failed.failure));
     output.note(&summary(output, stream, exit, &state, &note, seen.exposed));
@@ -116,7 +105,7 @@ fn report(output: Output, stream: &StreamId, end: &TurnEnd, state: SessionState,
     }
     match seen.failed {
         Some(error) => Err(error),
-        None => Ok(Driven { exit, note, state }),
+        None => Ok(exit),
     }
 }
 

@@ -81,7 +81,7 @@ impl Exit {
 
 /// What to do about a request that failed, when the user can do something.
 #[must_use]
-pub fn failure_hint(failure: Failure) -> Option<&'static str> {
+pub(crate) fn failure_hint(failure: Failure) -> Option<&'static str> {
     match failure {
         Failure::Authentication | Failure::Permission => {
             Some("check the key: `retrace config show` says where it came from, `retrace doctor` tries it")

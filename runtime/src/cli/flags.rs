@@ -5,73 +5,73 @@ use clap::Args;
 
 /// Flags every command has.
 #[derive(Debug, Clone, Default, Args)]
-pub struct GlobalFlags {
+pub(crate) struct GlobalFlags {
     /// Print data as JSON, one object a line
     #[arg(long, global = true, help_heading = "Global options")]
-    pub json: bool,
+    pub(crate) json: bool,
     /// Print only data, warnings and errors
     #[arg(long, short, global = true, help_heading = "Global options")]
-    pub quiet: bool,
+    pub(crate) quiet: bool,
     /// The event log: `embedded`, a folder, or nats://host:4222
     #[arg(long, global = true, value_name = "LOCATION", help_heading = "Global options")]
-    pub log: Option<String>,
+    pub(crate) log: Option<String>,
     /// Take a NATS server whose acknowledged events a power loss may undo
     #[arg(long, global = true, help_heading = "Global options")]
-    pub accept_nondurable: bool,
+    pub(crate) accept_nondurable: bool,
     /// The folder that is worked on [default: the current one]
     #[arg(long, short, global = true, value_name = "DIR", help_heading = "Global options")]
-    pub workspace: Option<String>,
+    pub(crate) workspace: Option<String>,
 }
 
 /// Flags of the commands that run an agent.
 #[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = "Settings")]
-pub struct SettingFlags {
+pub(crate) struct SettingFlags {
     /// The model
     #[arg(long, value_name = "ID")]
-    pub model: Option<String>,
+    pub(crate) model: Option<String>,
     /// The most tokens of one answer
     #[arg(long, value_name = "N")]
-    pub max_tokens: Option<String>,
+    pub(crate) max_tokens: Option<String>,
     /// How the model thinks: auto, off, adaptive, or a number of tokens
     #[arg(long, value_name = "HOW")]
-    pub thinking: Option<String>,
+    pub(crate) thinking: Option<String>,
     /// Where requests go
     #[arg(long, value_name = "URL")]
-    pub base_url: Option<String>,
+    pub(crate) base_url: Option<String>,
     /// Where commands run: auto, krun, container, process, or none (no isolation at all)
     #[arg(long, value_name = "KIND")]
-    pub sandbox: Option<String>,
+    pub(crate) sandbox: Option<String>,
     /// Stop after this many answers, or `none`
     #[arg(long, value_name = "N")]
-    pub max_steps: Option<String>,
+    pub(crate) max_steps: Option<String>,
     /// Stop after this many tokens in and out, or `none`
     #[arg(long, value_name = "N")]
-    pub max_total_tokens: Option<String>,
+    pub(crate) max_total_tokens: Option<String>,
     /// Stop at this cost in US dollars, like 2.50, or `none`
     #[arg(long, value_name = "USD")]
-    pub max_cost: Option<String>,
+    pub(crate) max_cost: Option<String>,
     /// Stop after this time in turns, like 30m, or `none`
     #[arg(long, value_name = "TIME")]
-    pub max_time: Option<String>,
+    pub(crate) max_time: Option<String>,
     /// How long a command may run, like 2m
     #[arg(long, value_name = "TIME")]
-    pub command_timeout: Option<String>,
+    pub(crate) command_timeout: Option<String>,
     /// How often a failed request is tried
     #[arg(long, value_name = "N")]
-    pub max_attempts: Option<String>,
+    pub(crate) max_attempts: Option<String>,
     /// A path outside the workspace that commands may read; can be repeated
     #[arg(long, value_name = "PATH")]
-    pub expose: Vec<String>,
+    pub(crate) expose: Vec<String>,
     /// A file name that commands may not read; can be repeated
     #[arg(long, value_name = "NAME")]
-    pub mask: Vec<String>,
+    pub(crate) mask: Vec<String>,
 }
 
 impl GlobalFlags {
     /// The configuration values among them.
     #[must_use]
-    pub fn values(&self) -> Vec<Flag> {
+    pub(crate) fn values(&self) -> Vec<Flag> {
         let mut flags = Vec::new();
         text(&mut flags, Key::Log, "--log", self.log.as_ref());
         text(&mut flags, Key::Workspace, "--workspace", self.workspace.as_ref());
@@ -85,7 +85,7 @@ impl GlobalFlags {
 impl SettingFlags {
     /// The configuration values among them, behind those of `global`.
     #[must_use]
-    pub fn values(&self, global: &GlobalFlags) -> Vec<Flag> {
+    pub(crate) fn values(&self, global: &GlobalFlags) -> Vec<Flag> {
         let mut flags = global.values();
         text(&mut flags, Key::Model, "--model", self.model.as_ref());
         text(&mut flags, Key::MaxTokens, "--max-tokens", self.max_tokens.as_ref());

@@ -8,11 +8,11 @@ use std::io::{ErrorKind, IsTerminal, Write};
 
 /// Where a command's words go.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Output {
+pub(crate) struct Output {
     /// Data is JSON, one object a line.
-    pub json: bool,
+    pub(crate) json: bool,
     /// Only data and errors.
-    pub quiet: bool,
+    pub(crate) quiet: bool,
     /// Whether data is coloured.
     data_style: Style,
     /// Whether notes are coloured.
@@ -22,7 +22,7 @@ pub struct Output {
 impl Output {
     /// The process's own stdout and stderr; colours only on a terminal, and not when `NO_COLOR` is set.
     #[must_use]
-    pub fn of_process(json: bool, quiet: bool) -> Self {
+    pub(crate) fn of_process(json: bool, quiet: bool) -> Self {
         let set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
         let plain = set("NO_COLOR") || std::env::var_os("TERM").is_some_and(|term| term == "dumb");
         let style = |terminal: bool| if terminal && !plain { Style::Coloured } else { Style::Plain };
@@ -36,13 +36,13 @@ impl Output {
 
     /// How data is coloured.
     #[must_use]
-    pub const fn data_style(&self) -> Style {
+    pub(crate) const fn data_style(&self) -> Style {
         self.data_style
     }
 
     /// How notes are coloured.
     #[must_use]
-    pub const fn note_style(&self) -> Style {
+    pub(crate) const fn note_style(&self) -> Style {
         self.note_style
     }
 
@@ -50,7 +50,7 @@ impl Output {
     ///
     /// # Errors
     /// When it cannot be written; quietly when the reader is gone.
-    pub fn data(&self, text: &str) -> Result<(), CliError> {
+    pub(crate) fn data(&self, text: &str) -> Result<(), CliError> {
         let mut out = std::io::stdout().lock();
         out.write_all(text.as_bytes()).and_then(|()| out.flush()).map_err(|error| match error.kind() {
             ErrorKind::BrokenPipe => CliError::reader_gone(),
@@ -62,30 +62,30 @@ impl Output {
     ///
     /// # Errors
     /// As [`Self::data`].
-    pub fn json_line(&self, value: &Value) -> Result<(), CliError> {
+    pub(crate) fn json_line(&self, value: &Value) -> Result<(), CliError> {
         self.data(&format!("{value}\n"))
     }
 
     /// Writes a note for people, as it is, unless they asked for quiet. A stderr that cannot be written to stops nothing.
-    pub fn note(&self, text: &str) {
+    pub(crate) fn note(&self, text: &str) {
         if !self.quiet {
             self.always(text);
         }
     }
 
     /// Writes what people must see even when they asked for quiet.
-    pub fn always(&self, text: &str) {
+    pub(crate) fn always(&self, text: &str) {
         let mut err = std::io::stderr().lock();
         let _ = err.write_all(text.as_bytes()).and_then(|()| err.flush());
     }
 
     /// A line that warns.
-    pub fn warn(&self, text: &str) {
+    pub(crate) fn warn(&self, text: &str) {
         self.always(&format!("{} {text}\n", self.note_style.yellow("warning:")));
     }
 
     /// Reports why the command failed.
-    pub fn error(&self, error: &CliError) {
+    pub(crate) fn error(&self, error: &CliError) {
         if error.quiet {
             return;
         }

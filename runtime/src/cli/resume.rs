@@ -55,7 +55,7 @@ impl ResumeCommand {
         let parts = setup.parts(log, &resumed.settings.base_url, auth, cancel)?;
         let changed = resumed.why.map(|why| (resumed.settings, why));
         let which = Which::Old { stream, changed, next_seq: state.next_seq() };
-        Ok(drive::drive(&setup, parts, which, prompt.as_deref()).await?.exit)
+        drive::drive(&setup, parts, which, prompt.as_deref()).await
     }
 
     /// With `--last` the first argument is the prompt.

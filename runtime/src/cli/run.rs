@@ -45,7 +45,7 @@ impl RunCommand {
         let title = self.title.as_deref().unwrap_or(&task);
         let title = title_of(&setup.redactor.redact(title));
         let new = NewSession { stream, title, workspace: setup.config.workspace.clone(), settings };
-        Ok(drive::drive(&setup, parts, Which::New(Box::new(new)), Some(&task)).await?.exit)
+        drive::drive(&setup, parts, Which::New(Box::new(new)), Some(&task)).await
     }
 }
 

@@ -77,7 +77,9 @@ impl Setup {
             Durability::ProcessCrash(why) => format!("NOT DURABLE: {}", clean::short(&why, 120)),
             Durability::Volatile => "in memory only".to_owned(),
         };
-        format!("{} ({worth})", clean::line(&log.location()))
+        let location = clean::line(&log.location());
+        let kind = if location.contains("://") { "" } else { "embedded " };
+        format!("{kind}{location} ({worth})")
     }
 
     /// The key.

@@ -101,7 +101,9 @@ impl Reader<'_> {
     }
 
     fn unknown(&self, name: &str, line: usize) -> ConfigError {
-        let here: Vec<&'static str> = KEYS.iter().filter(|row| row.home == self.home).map(|row| row.name).collect();
+        let rows = || KEYS.iter().filter(|row| row.home == self.home);
+        let tables = rows().filter_map(|row| row.name.split_once('.')).map(|(table, _)| table);
+        let here: Vec<&'static str> = rows().map(|row| row.name).chain(tables).collect();
         // Cut: a hostile key may be as long as the file.
         let key: String = name.chars().filter(|c| !c.is_control()).take(80).collect();
         let similar = similar(&key, &here).filter(|found| *found != name);

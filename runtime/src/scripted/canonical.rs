@@ -1,43 +1,10 @@
-//! The content of a conversation in one canonical form, and the running hash over it.
+//! The content of a conversation in one canonical form.
 //!
 //! Two requests that mean the same conversation have the same form: keys sorted, `cache_control` marks left out, a
 //! string standing for one text block, and messages of one role in a row read as one turn. What the model or a tool
 //! wrote (`input` of a call, schemas) is kept whole, even where it has a key named `cache_control`.
 
 use serde_json::Value;
-
-/// A hash over system, tools and blocks in order, readable at any point.
-#[derive(Debug, Clone)]
-pub(super) struct PrefixHash(blake3::Hasher);
-
-impl PrefixHash {
-    /// Starts with what stands before the first message.
-    pub(super) fn new(request: &Value) -> Self {
-        let mut prefix = Self(blake3::Hasher::new_derive_key("retrace scripted server: conversation prefix v1"));
-        for block in texts_or_blocks(request.get("system")) {
-            prefix.add("system", &block);
-        }
-        for tool in request.get("tools").and_then(Value::as_array).into_iter().flatten() {
-            prefix.add("tool", &unmarked(tool));
-        }
-        prefix
-    }
-
-    /// Adds one block (already without marks) of a message by `role`.
-    pub(super) fn add(&mut self, role: &str, block: &Value) {
-        let mut text = String::new();
-        write_canonical(block, &mut text);
-        for part in [role, &text] {
-            self.0.update(&(part.len() as u64).to_le_bytes());
-            self.0.update(part.as_bytes());
-        }
-    }
-
-    /// The hash of all that was added so far.
-    pub(super) fn digest(&self) -> [u8; 32] {
-        *self.0.finalize().as_bytes()
-    }
-}
 
 /// The blocks of a message's or system's content, without their marks.
 pub(super) fn texts_or_blocks(content: Option<&Value>) -> Vec<Value> {
@@ -64,7 +31,7 @@ pub(super) fn unmarked(block: &Value) -> Value {
 }
 
 /// JSON text with sorted keys and no white space.
-fn write_canonical(value: &Value, out: &mut String) {
+pub(super) fn write_canonical(value: &Value, out: &mut String) {
     match value {
         Value::Object(fields) => {
             let mut keys: Vec<&String> = fields.keys().collect();

@@ -8,7 +8,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::fault::{After, BEFORE_CUT, Fault};
 use super::frames;
-use super::script::Delivery;
+use super::step::Delivery;
 
 /// One thing the body of a response does.
 #[derive(Debug, Clone, PartialEq, Eq)]

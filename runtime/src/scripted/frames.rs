@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::cache::InputTokens;
 use super::plan::{Plan, PlannedBlock};
-use super::script::{Delivery, UsageOverrides};
+use super::step::{Delivery, UsageOverrides};
 
 const USUAL_DELTA_CHARS: usize = 24;
 

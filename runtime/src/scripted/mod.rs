@@ -39,10 +39,12 @@
 mod api_error;
 mod cache;
 mod canonical;
+mod captured;
 mod delivery;
 mod fault;
 mod frames;
 mod plan;
+mod prefix_hash;
 mod record;
 mod routes;
 mod script;
@@ -50,6 +52,7 @@ mod script_file;
 mod server;
 mod signature;
 mod state;
+mod step;
 mod validate;
 mod walk;
 

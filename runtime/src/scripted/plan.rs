@@ -5,10 +5,10 @@
 
 use serde_json::{Value, json};
 
-use super::canonical::PrefixHash;
-use super::script::{Step, StepBlock, ToolInput};
+use super::captured::Captured;
+use super::prefix_hash::PrefixHash;
 use super::signature::SigningKey;
-use super::walk::Captured;
+use super::step::{Step, StepBlock, ToolInput};
 
 /// An answer ready to be sent.
 #[derive(Debug, Clone)]

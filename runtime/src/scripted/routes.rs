@@ -14,9 +14,9 @@ use retrace_events::hash::Hash;
 use serde_json::{Value, json};
 
 use super::api_error::ApiError;
-use super::canonical::PrefixHash;
 use super::fault::Fault;
 use super::plan::Plan;
+use super::prefix_hash::PrefixHash;
 use super::record::RequestRecord;
 use super::state::State;
 use super::validate::{self, Endpoint, Version};

@@ -9,7 +9,8 @@ use thiserror::Error;
 use toml::Spanned;
 
 use super::fault::FaultFile;
-use super::script::{Delivery, Script, Span, Step, StepBlock, ToolInput, UsageOverrides};
+use super::script::{Script, Span};
+use super::step::{Delivery, Step, StepBlock, ToolInput, UsageOverrides};
 
 /// The largest script, and the largest compiled expression in it.
 const MAX_SCRIPT_BYTES: usize = 4 << 20;

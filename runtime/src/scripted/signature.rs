@@ -9,7 +9,8 @@ use base64::engine::general_purpose::STANDARD;
 use serde_json::Value;
 
 use super::api_error::ApiError;
-use super::canonical::{PrefixHash, texts_or_blocks};
+use super::canonical::texts_or_blocks;
+use super::prefix_hash::PrefixHash;
 
 const TAG_BYTES: usize = 16;
 

@@ -84,9 +84,7 @@ async fn edit(context: &ToolContext, input: &Input) -> Result<ToolResult, GuestE
             let size = plural(contents.total_bytes, "byte");
             return Ok(ToolResult::error(format!("{path} is too large to edit ({size}); use bash (sed, or a script)")));
         }
-        Err(SandboxError::Guest(failure))
-            if failure.kind == FailureKind::NotFound && input.old_string.is_empty() =>
-        {
+        Err(SandboxError::Guest(failure)) if failure.kind == FailureKind::NotFound && input.old_string.is_empty() => {
             return put(context, input, input.new_string.clone().into_bytes(), None).await;
         }
         Err(error) => return missing::explain(context, path, error.into()).await,

@@ -38,9 +38,9 @@ impl Ending {
     /// The ending of a command that was given `timeout_ms` in a sandbox with `limits`.
     pub(super) fn of(result: &ExecResult, timeout_ms: u64, limits: &Limits) -> Self {
         let exit = Exit { code: result.code, signal: result.signal, timed_out: result.timed_out };
+        let timeout_ms = timeout_ms.min(limits.wall_ms);
         let mut line = if result.timed_out {
-            let ms = thousands(timeout_ms.min(limits.wall_ms));
-            format!("timed out after {ms} ms; it was ended with all that it had started")
+            format!("timed out after {} ms; it was ended with all that it had started", thousands(timeout_ms))
         } else if result.limits_hit.contains(&LimitHit::Output) {
             "ended for writing too much output".to_owned()
         } else if let Some(code) = exit.code {
@@ -58,9 +58,10 @@ impl Ending {
             line.push_str(&format!(" ({left})"));
         }
         for limit in &result.limits_hit {
-            line.push_str(&format!("\nlimit hit: {}", in_words(*limit, limits)));
+            line.push_str(&format!("\nlimit hit: {}", in_words(*limit, timeout_ms, limits)));
         }
-        let limit_hit = result.limits_hit.first().map(|limit| (limit.as_str().to_owned(), in_words(*limit, limits)));
+        let first = result.limits_hit.first();
+        let limit_hit = first.map(|limit| (limit.as_str().to_owned(), in_words(*limit, timeout_ms, limits)));
         Self { exit, line, limit_hit }
     }
 
@@ -77,19 +78,20 @@ fn signal_name(signal: i32) -> String {
     }
 }
 
-/// `memory (4 GiB): something was ended for want of memory`.
-fn in_words(limit: LimitHit, limits: &Limits) -> String {
-    let what = match limit {
-        LimitHit::Memory => "a process was ended for want of memory",
-        LimitHit::Pids => "a process could not be started: too many at once",
-        LimitHit::Time => "the command took too long",
-        LimitHit::Output => "the command wrote too much output",
-        LimitHit::Cpu => "a process used too much CPU time",
-        LimitHit::FileSize => "a file became too large",
-    };
+/// `memory (4 GiB): a process was ended for want of memory`.
+fn in_words(limit: LimitHit, timeout_ms: u64, limits: &Limits) -> String {
     let name = limit.as_str();
-    match limits.describe().into_iter().find(|(known, _)| *known == name) {
-        Some((_, amount)) => format!("{name} ({amount}): {what}"),
+    let of_sandbox = || limits.describe().into_iter().find(|(known, _)| *known == name).map(|(_, amount)| amount);
+    let (amount, what) = match limit {
+        LimitHit::Memory => (of_sandbox(), "a process was ended for want of memory"),
+        LimitHit::Pids => (of_sandbox(), "a process could not be started: too many at once"),
+        LimitHit::Time => (Some(format!("{} ms", thousands(timeout_ms))), "the command took too long"),
+        LimitHit::Output => (of_sandbox(), "the command wrote too much output"),
+        LimitHit::Cpu => (of_sandbox(), "a process used too much CPU time"),
+        LimitHit::FileSize => (of_sandbox(), "a file became too large"),
+    };
+    match amount {
+        Some(amount) => format!("{name} ({amount}): {what}"),
         None => format!("{name}: {what}"),
     }
 }

@@ -6,6 +6,7 @@ use super::object_blobs::ObjectBlobs;
 use super::{ALL_EVENTS, STREAM};
 use crate::hash::Hash;
 use crate::id::StreamId;
+use crate::log::chain::damaged;
 use crate::log::{Head, LogError};
 use async_nats::jetstream::{self, stream::RawMessageErrorKind};
 use async_nats::{Client, HeaderMap, Request, RequestErrorKind};
@@ -18,7 +19,6 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 const MAX_KNOWN: usize = 10_000;
 
 /// The server, seen from one handle.
-#[derive(Debug)]
 pub(super) struct Remote {
     pub(super) client: Client,
     pub(super) context: jetstream::Context,
@@ -49,7 +49,7 @@ impl Last {
 #[derive(Debug, Default, Deserialize)]
 pub(super) struct StreamState {
     pub(super) first_seq: u64,
-    pub(super) bytes: u64,
+    pub(super) last_seq: u64,
     #[serde(default)]
     pub(super) num_deleted: u64,
     #[serde(default)]
@@ -85,12 +85,23 @@ impl Remote {
         self.connection.unavailable(why)
     }
 
-    /// The last event of `stream`, as the leader has it.
+    /// The last event of `stream`, as the leader has it. When this handle has seen more of the stream than is there,
+    /// and it was not purged, the server has lost what it had acknowledged.
     pub(super) async fn last_of(&self, stream: &StreamId) -> Result<Option<Last>, LogError> {
-        let Some(message) = self.last_message(&stream.subject()).await? else { return Ok(None) };
-        let last = message.last()?;
-        self.remember(stream, last);
-        Ok(Some(last))
+        // Looked up before asking: another task may append meanwhile.
+        let seen = self.recall(stream);
+        let last = self.last_message(&stream.subject()).await?.map(|message| message.last()).transpose()?;
+        if let Some(seen) = seen.filter(|seen| last.is_none_or(|last| last.position < seen.position))
+            && (last.is_some() || self.stream_state(false).await?.last_seq < seen.position)
+        {
+            let what = format!("it was acknowledged and is gone: the server at {} has lost the end of the stream", self.location);
+            return Err(damaged(&stream.subject(), last.map_or(0, |last| last.head.seq + 1), &what));
+        }
+        match last {
+            Some(last) => self.remember(stream, last),
+            None => self.forget(stream),
+        }
+        Ok(last)
     }
 
     /// The last message of a subject, which may hold wildcards, as the leader has it.
@@ -165,16 +176,27 @@ impl Remote {
         if known.len() >= MAX_KNOWN && !known.contains_key(stream) {
             known.clear();
         }
-        known.insert(stream.clone(), last);
+        let entry = known.entry(stream.clone()).or_insert(last);
+        // Tasks of this process may hear of their appends in another order than they were stored in.
+        if entry.position < last.position {
+            *entry = last;
+        }
     }
 
-    /// Forgets it.
-    pub(super) fn forget(&self, stream: &StreamId) {
+    /// Forgets a stream that was purged.
+    fn forget(&self, stream: &StreamId) {
         self.known().remove(stream);
     }
 
     fn known(&self) -> MutexGuard<'_, HashMap<StreamId, Last>> {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl std::fmt::Debug for Remote {
+    /// The client's own form is pages long.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Remote").field("location", &self.location).finish_non_exhaustive()
     }
 }
 

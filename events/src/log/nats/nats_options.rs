@@ -8,8 +8,9 @@ use std::fmt;
 use std::path::PathBuf;
 use std::str::FromStr;
 
-/// The size limit of a stream that is made anew, in bytes. Without a limit a full disk would freeze the server.
-pub const DEFAULT_MAX_BYTES: u64 = 64 * 1024 * 1024 * 1024;
+/// The size limit of a stream that is made anew, in bytes, and less where the server has not so much room. Without a
+/// limit a full disk would freeze the server.
+pub(super) const DEFAULT_MAX_BYTES: u64 = 64 * 1024 * 1024 * 1024;
 
 /// How to reach a NATS server and what to ask of it.
 #[derive(Clone, PartialEq, Eq)]

@@ -7,7 +7,7 @@ use super::message::Incoming;
 use crate::blob::BlobStore;
 use crate::envelope::Envelope;
 use crate::id::StreamId;
-use crate::log::chain::{Chain, damaged, payload_of};
+use crate::log::chain::{Chain, damaged, lost_tail, payload_of};
 use crate::log::{LogError, Position, Positioned, StreamFilter, StreamInfo};
 use futures::TryStreamExt;
 use std::collections::HashSet;
@@ -56,6 +56,13 @@ impl Remote {
     /// What stands on `subject`, which may hold wildcards, after the position `after`.
     pub(super) async fn page(&self, subject: &str, after: u64, limits: Limits, chain: &mut Chain) -> Result<Page, LogError> {
         let last = self.last_message(subject).await?.map_or(0, |message| message.position);
+        if after > last {
+            // Messages that were purged may have been the last of their subjects, but not of the whole stream.
+            let given = self.stream_state(false).await?.last_seq;
+            if after > given {
+                return Err(lost_tail(self.location.clone(), after, given));
+            }
+        }
         let (mut events, mut bytes, mut reached) = (Vec::new(), 0, after);
         while reached < last && events.len() < limits.events && (bytes < limits.bytes || events.is_empty()) {
             let messages = match self.some_messages(subject, reached + 1, limits.events - events.len()).await {

@@ -35,12 +35,14 @@ const NAME_IN_USE: u64 = 10_058;
 /// The stream and the bucket on the server behind `connection`.
 pub(super) async fn open(connection: Connection, options: &NatsOptions) -> Result<(Remote, Info), LogError> {
     let context = ContextBuilder::new().timeout(REQUEST).ack_timeout(REQUEST).build(connection.client.clone());
-    let info = match find(&connection, &context).await? {
+    let found = find(&connection, &context).await?;
+    let may_shrink = found.is_none() && options.max_bytes == DEFAULT_MAX_BYTES;
+    let info = match found {
         Some(info) => info,
         None => create(&connection, &context, options).await?,
     };
     check(&connection.location, &info)?;
-    let store = bucket(&connection, &context, &info.config).await?;
+    let store = bucket(&connection, &context, &info.config, may_shrink).await?;
     let stream = context.get_stream_no_info(STREAM).await.map_err(|e| connection.unavailable(&e))?;
     let blobs = ObjectBlobs::new(store, connection.location.clone());
     Ok((Remote::new(connection, context, stream, blobs), info))
@@ -98,7 +100,6 @@ fn wanted(replicas: u8, max_bytes: u64) -> Config {
         storage: StorageType::File,
         retention: RetentionPolicy::Limits,
         discard: DiscardPolicy::New,
-        // Blobs get the other half.
         max_bytes: i64::try_from(max_bytes).unwrap_or(i64::MAX),
         max_messages: -1,
         max_messages_per_subject: -1,
@@ -148,7 +149,9 @@ fn check(location: &str, info: &Info) -> Result<(), LogError> {
     Ok(())
 }
 
-async fn bucket(connection: &Connection, context: &Context, events: &Config) -> Result<ObjectStore, LogError> {
+/// Finds or makes the bucket. With `may_shrink` the stream of the events was made just now, as large as there was
+/// room: it gives up half of that when there is none left for the bucket.
+async fn bucket(connection: &Connection, context: &Context, events: &Config, may_shrink: bool) -> Result<ObjectStore, LogError> {
     match context.get_object_store(BUCKET).await {
         Ok(store) => return Ok(store),
         Err(e) if is_timeout(&e) => return Err(connection.unavailable(&e)),
@@ -164,22 +167,25 @@ async fn bucket(connection: &Connection, context: &Context, events: &Config) -> 
             num_replicas: events.num_replicas,
             ..object_store::Config::default()
         };
-        match context.create_object_store(config).await {
+        let error = match context.create_object_store(config).await {
             Ok(store) => return Ok(store),
-            Err(e) => {
-                let why = std::error::Error::source(&e).map_or_else(|| e.to_string(), ToString::to_string);
-                let is_too_large = TOO_LARGE.iter().any(|code| why.contains(&code.to_string()));
-                if is_too_large && max_bytes > 0 && max_bytes.unsigned_abs() / 2 >= MIN_BYTES {
-                    max_bytes /= 2;
-                } else if is_too_large {
-                    return Err(LogError::Full { location: connection.location.clone(), why });
-                } else if let Ok(store) = context.get_object_store(BUCKET).await {
-                    // Another process made it in between, with another size.
-                    return Ok(store);
-                } else {
-                    return Err(connection.unavailable(&why));
-                }
+            Err(e) => e,
+        };
+        let why = std::error::Error::source(&error).map_or_else(|| error.to_string(), ToString::to_string);
+        let is_too_large = TOO_LARGE.iter().any(|code| why.contains(&code.to_string()));
+        if is_too_large && max_bytes.unsigned_abs() / 2 >= MIN_BYTES {
+            max_bytes /= 2;
+            if may_shrink {
+                let smaller = Config { max_bytes, ..events.clone() };
+                context.update_stream(&smaller).await.map_err(|e| connection.unavailable(&e))?;
             }
+        } else if let Ok(store) = context.get_object_store(BUCKET).await {
+            // Another process made it in between, with another size.
+            return Ok(store);
+        } else if is_too_large {
+            return Err(LogError::Full { location: connection.location.clone(), why });
+        } else {
+            return Err(connection.unavailable(&why));
         }
     }
 }

@@ -6,7 +6,7 @@ use crate::blob::FileBlobs;
 use crate::envelope::Envelope;
 use crate::hash::Hash;
 use crate::id::{StreamId, Timestamp, Token};
-use crate::log::chain::{Chain, StoredEvent, damaged, payload_of};
+use crate::log::chain::{Chain, StoredEvent, damaged, lost_tail, payload_of};
 use crate::log::{Head, LogError, Position, Positioned, StreamFilter, StreamInfo};
 use rusqlite::{Connection, OptionalExtension, Row, ToSql, named_params, params};
 use std::path::PathBuf;
@@ -76,6 +76,9 @@ impl Reader {
         let transaction = self.connection.unchecked_transaction().map_err(|e| self.failed(&e))?;
         let last = "SELECT coalesce(max(position), 0) FROM events";
         let last: u64 = transaction.query_row(last, [], |row| row.get(0)).map_err(|e| self.failed(&e))?;
+        if after.0 > last {
+            self.check_seen(&transaction, after)?;
+        }
         let sql = format!(
             "SELECT position, tenant, project, class, name, seq, hash, payload_blob, envelope, payload_bytes
              FROM events JOIN streams ON streams.id = events.stream
@@ -121,6 +124,14 @@ impl Reader {
         };
         let rows = ask().map_err(|e| self.failed(&e))?;
         rows.into_iter().map(|(parts, head)| Ok(StreamInfo { stream: self.stream_id(parts)?, head })).collect()
+    }
+
+    /// Refuses a position that the log has never given.
+    fn check_seen(&self, connection: &Connection, seen: Position) -> Result<(), LogError> {
+        let given = "SELECT seq FROM sqlite_sequence WHERE name = 'events'";
+        let given: Option<u64> = connection.query_row(given, [], |row| row.get(0)).optional().map_err(|e| self.failed(&e))?;
+        let given = given.unwrap_or_default();
+        if seen.0 > given { Err(lost_tail(self.file.display().to_string(), seen.0, given)) } else { Ok(()) }
     }
 
     fn stream_id(&self, [tenant, project, class, id]: [String; 4]) -> Result<StreamId, LogError> {

@@ -58,6 +58,7 @@ macro_rules! conformance_suite {
             a_fork_begins_with_its_parents_hash
             any_part_of_a_stream_can_be_read
             all_streams_are_read_in_one_order
+            a_position_beyond_the_end_is_refused
             other_handles_read_what_was_written
             a_follower_sees_the_past_and_the_future
             a_follower_sees_what_another_handle_writes

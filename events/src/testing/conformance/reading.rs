@@ -3,8 +3,9 @@
 use super::Backend;
 use crate::envelope::Envelope;
 use crate::id::StreamId;
-use crate::log::{Position, Positioned};
+use crate::log::{LogError, Position, Positioned, StreamFilter};
 use crate::testing::{EventMaker, example_stream};
+use futures::StreamExt;
 use rand::{RngExt, SeedableRng, rngs::StdRng};
 use std::collections::HashMap;
 
@@ -66,7 +67,22 @@ pub async fn all_streams_are_read_in_one_order(backend: &dyn Backend) {
         assert_eq!(pages, whole, "pages of {page_size}");
     }
     assert_eq!(log.read_all(Position(0), 0).await.unwrap(), []);
-    assert_eq!(log.read_all(Position(u64::MAX), 10).await.unwrap(), []);
+    let last = whole.last().unwrap().0;
+    assert_eq!(log.read_all(last, 10).await.unwrap(), []);
+}
+
+/// A reader that has seen more than there is has noticed a loss, or has come to the wrong log: it is told.
+pub async fn a_position_beyond_the_end_is_refused(backend: &dyn Backend) {
+    let log = backend.open().await;
+    log.append(&EventMaker::new(example_stream("short"), 1).prompts(3)).await.unwrap();
+    let last = log.read_all(Position(0), 10).await.unwrap()[2].0;
+    for beyond in [last.0 + 1, u64::MAX] {
+        let error = log.read_all(Position(beyond), 10).await.unwrap_err();
+        assert!(matches!(&error, LogError::DamagedStore { what, .. } if what.contains("ends at position")), "{error}");
+        let mut tail = log.follow(StreamFilter::default(), Position(beyond)).await.unwrap();
+        let error = tail.next().await.unwrap().unwrap_err();
+        assert!(matches!(&error, LogError::DamagedStore { .. }), "{error}");
+    }
 }
 
 /// What one handle has acked another reads at once.

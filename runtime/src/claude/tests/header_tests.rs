@@ -20,7 +20,8 @@ fn at(secs: u64) -> SystemTime {
 
 #[test]
 fn retry_after_in_all_its_forms() {
-    let cases: [(&[(&'static str, &str)], Option<u64>); 14] = [
+    type Pairs = &'static [(&'static str, &'static str)];
+    let cases: [(Pairs, Option<u64>); 14] = [
         (&[], None),
         (&[("retry-after-ms", "1500")], Some(1_500)),
         (&[("retry-after-ms", "0.5")], Some(1)),

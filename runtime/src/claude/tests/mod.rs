@@ -4,13 +4,18 @@
 mod assemble_tests;
 mod client_tests;
 mod endpoint_tests;
+mod failure_tests;
 mod fault_tests;
 mod header_tests;
+mod hostile_tests;
 mod models_tests;
 mod raw_server;
 mod raw_server_tests;
+mod raw_tests;
 mod retry_tests;
 mod sse_tests;
+mod tls_tests;
+mod usage_tests;
 
 use std::time::Duration;
 

@@ -1,6 +1,6 @@
 //! The table is complete and sound, and money is counted upwards.
 
-use crate::claude::{LongPrompt, ModelRow, ModelTable, ModelTableError, Prices, ThinkingType, Usage};
+use crate::claude::{LongPromptPrices, ModelRow, ModelTable, ModelTableError, Prices, ThinkingType, Usage};
 
 /// The ids of the vendor's client package.
 const IDS: [&str; 22] = [
@@ -153,7 +153,7 @@ fn a_row_survives_its_json() {
 fn own_rows_replace_and_add() {
     let mut row = table().row("claude-opus-5-5");
     row.max_output_tokens = 7;
-    row.long_prompt = Some(LongPrompt {
+    row.long_prompt = Some(LongPromptPrices {
         above_input_tokens: 1,
         prices: Prices { input: 1, output: 1, cache_write_5m: 1, cache_write_1h: 1, cache_read: 1 },
     });

@@ -7,7 +7,7 @@ const MAX_LINE_CHARS: usize = 2_000;
 /// Text of several lines, such as a command's output: escape sequences go (colours are usual there), line ends stay,
 /// tabs become spaces. Each line is cleaned for itself, so that an unfinished sequence cannot swallow the next.
 #[must_use]
-pub fn text(foreign: &str) -> String {
+pub(crate) fn text(foreign: &str) -> String {
     let mut cleaned = String::with_capacity(foreign.len());
     for (number, line) in foreign.split('\n').enumerate() {
         if number > 0 {
@@ -26,7 +26,7 @@ pub fn text(foreign: &str) -> String {
 /// One line, such as a command or a path: control characters are shown as pictures, so that nothing in it is hidden, and
 /// line ends as `⏎`. Cut when it is very long.
 #[must_use]
-pub fn line(foreign: &str) -> String {
+pub(crate) fn line(foreign: &str) -> String {
     let shown = |c: char| match c {
         '\n' => Some('⏎'),
         '\t' => Some(' '),
@@ -44,7 +44,7 @@ pub fn line(foreign: &str) -> String {
 
 /// One line of at most `max_chars` characters.
 #[must_use]
-pub fn short(foreign: &str, max_chars: usize) -> String {
+pub(crate) fn short(foreign: &str, max_chars: usize) -> String {
     let whole = line(foreign);
     if whole.chars().count() <= max_chars {
         return whole;

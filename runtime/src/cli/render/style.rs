@@ -2,7 +2,7 @@
 
 /// Whether text is coloured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Style {
+pub(crate) enum Style {
     /// No colours: pipes, files, `NO_COLOR`.
     Plain,
     /// Colours by escape sequences.
@@ -19,37 +19,37 @@ impl Style {
 
     /// What matters less.
     #[must_use]
-    pub fn dim(self, text: &str) -> String {
+    pub(crate) fn dim(self, text: &str) -> String {
         self.paint("2", text)
     }
 
     /// What matters more.
     #[must_use]
-    pub fn bold(self, text: &str) -> String {
+    pub(crate) fn bold(self, text: &str) -> String {
         self.paint("1", text)
     }
 
     /// What went wrong.
     #[must_use]
-    pub fn red(self, text: &str) -> String {
+    pub(crate) fn red(self, text: &str) -> String {
         self.paint("31", text)
     }
 
     /// What went well.
     #[must_use]
-    pub fn green(self, text: &str) -> String {
+    pub(crate) fn green(self, text: &str) -> String {
         self.paint("32", text)
     }
 
     /// What to look out for.
     #[must_use]
-    pub fn yellow(self, text: &str) -> String {
+    pub(crate) fn yellow(self, text: &str) -> String {
         self.paint("33", text)
     }
 
     /// What people wrote.
     #[must_use]
-    pub fn cyan(self, text: &str) -> String {
+    pub(crate) fn cyan(self, text: &str) -> String {
         self.paint("36", text)
     }
 }

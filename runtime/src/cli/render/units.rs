@@ -4,7 +4,7 @@ use retrace_events::Timestamp;
 
 /// Milliseconds: `340ms`, `1.2s`, `3m 05s`, `2h 10m`.
 #[must_use]
-pub fn duration(ms: u64) -> String {
+pub(crate) fn duration(ms: u64) -> String {
     let seconds = ms / 1_000;
     match seconds {
         0 => format!("{ms}ms"),
@@ -16,7 +16,7 @@ pub fn duration(ms: u64) -> String {
 
 /// Millionths of a US dollar: `$0.0123`, `$1.20`.
 #[must_use]
-pub fn cost(microusd: u64) -> String {
+pub(crate) fn cost(microusd: u64) -> String {
     // Rounded up: a cost is never shown as less than it is.
     let (parts, decimals) = if microusd < 1_000_000 { (10_000, 4) } else { (100, 2) };
     let rounded = microusd.div_ceil(1_000_000 / parts);
@@ -25,7 +25,7 @@ pub fn cost(microusd: u64) -> String {
 
 /// A count with separators: `12,345`.
 #[must_use]
-pub fn count(number: u64) -> String {
+pub(crate) fn count(number: u64) -> String {
     let digits = number.to_string();
     let mut text = String::new();
     for (at, digit) in digits.chars().enumerate() {
@@ -39,14 +39,14 @@ pub fn count(number: u64) -> String {
 
 /// A count and its noun: `1 line`, `12 lines`.
 #[must_use]
-pub fn of(number: u64, noun: &str) -> String {
+pub(crate) fn of(number: u64, noun: &str) -> String {
     let plural = if number == 1 { "" } else { "s" };
     format!("{} {noun}{plural}", count(number))
 }
 
 /// Bytes: `512 B`, `1.5 KB`, `20 MB`.
 #[must_use]
-pub fn size(bytes: u64) -> String {
+pub(crate) fn size(bytes: u64) -> String {
     const UNITS: [&str; 4] = ["KB", "MB", "GB", "TB"];
     let (mut whole, mut rest, mut unit) = (bytes, 0, None);
     for name in UNITS {
@@ -64,7 +64,7 @@ pub fn size(bytes: u64) -> String {
 
 /// A moment in UTC, to the minute: `2026-11-21 10:05Z`.
 #[must_use]
-pub fn moment(at: Timestamp) -> String {
+pub(crate) fn moment(at: Timestamp) -> String {
     let ms = i64::try_from(at.0).unwrap_or(i64::MAX);
     match jiff::Timestamp::from_millisecond(ms) {
         Ok(moment) => moment.strftime("%Y-%m-%d %H:%MZ").to_string(),

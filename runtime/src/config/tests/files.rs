@@ -32,10 +32,10 @@ fn mistakes_are_named_with_file_line_and_a_suggestion() {
         "anthropic_api_key = \"sk-1\"\n",
     ];
     let told: String = cases.iter().map(|text| format!("{}\n", Machine::new().user(text).refusal().replace("/home/config/retrace/", ""))).collect();
-    expect![[r"
+    expect![[r#"
         config.toml:1: unknown key `modle` | hint: did you mean `model`?
         config.toml:4: unknown key `budget.step` | hint: did you mean `budget.steps`?
-        config.toml:1: unknown key `budgets` | hint: did you mean `budget.steps`?
+        config.toml:1: unknown key `budgets` | hint: did you mean `budget`?
         config.toml:1: unknown key `zzz` | hint: `retrace config show` lists all keys
         config.toml:1: `model` must be text
         config.toml:1: `max_tokens` must be a whole number from 1 on that is not too large
@@ -52,11 +52,11 @@ fn mistakes_are_named_with_file_line_and_a_suggestion() {
         config.toml:1: `mask` must be names of files, without folders
         config.toml:1: `model` must not be a date
         config.toml:1: `model` must not be a table
-        config.toml:1: unknown key `budget` | hint: did you mean `budget.time`?
+        config.toml:1: unknown key `budget` | hint: `retrace config show` lists all keys
         config.toml:2: duplicate key
-        config.toml:1: invalid basic string, expected `\u0022`
+        config.toml:1: invalid basic string, expected `"`
         config.toml:1: `anthropic_api_key` is a secret and not read from this file | hint: put it into credentials.toml (mode 600) or the environment
-    "]]
+    "#]]
     .assert_eq(&told);
 }
 

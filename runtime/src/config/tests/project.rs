@@ -122,7 +122,7 @@ fn at_most_as_loose(with: &Config, without: &Config) -> bool {
         && with_values.thinking == without_values.thinking
         && with_values.base_url == without_values.base_url
         && with_values.expose == without_values.expose
-        && with.log == without.log
+        && with_values.log == without_values.log
         && with.workspace.file_name() == without.workspace.file_name()
         && with.auth() == without.auth()
 }
@@ -161,7 +161,7 @@ fn file() -> impl Strategy<Value = String> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 200, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 200, failure_persistence: None, ..ProptestConfig::default() })]
 
     /// Whatever the user allows and whatever the project writes: nothing gets looser, and whatever it may not set stays.
     #[test]

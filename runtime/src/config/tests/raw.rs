@@ -43,6 +43,8 @@ fn paths_start_at_their_source() {
 }
 
 proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
     #[test]
     fn money_survives_being_written(microusd in 1_u64..10_000_000_000_000) {
         let written = format!("{}.{:06}", microusd / 1_000_000, microusd % 1_000_000);

@@ -5,7 +5,7 @@ use proptest::prelude::*;
 
 use crate::scripted::delivery::{Act, acts};
 use crate::scripted::fault::{After, Fault};
-use crate::scripted::script::Delivery;
+use crate::scripted::step::Delivery;
 
 fn events() -> Vec<String> {
     ["first €\n\n", "second\n\n", "third 🦀\n\n"].map(str::to_owned).to_vec()

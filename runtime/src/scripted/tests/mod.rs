@@ -2,11 +2,16 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
 mod cache_tests;
+mod canonical_tests;
 mod delivery_tests;
+mod frames_tests;
 mod pairing_tests;
+mod plan_tests;
 mod script_tests;
+mod serve_tests;
 mod server_tests;
 mod signature_tests;
+mod state_tests;
 mod validate_tests;
 mod walk_tests;
 

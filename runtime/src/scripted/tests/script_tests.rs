@@ -3,7 +3,7 @@
 use expect_test::{Expect, expect};
 
 use crate::scripted::Script;
-use crate::scripted::script::{StepBlock, ToolInput};
+use crate::scripted::step::{StepBlock, ToolInput};
 
 fn refused(text: &str, due: Expect) {
     due.assert_eq(&Script::parse(text).unwrap_err().to_string());

@@ -28,10 +28,15 @@ pub(super) struct Bench {
 impl Bench {
     /// An empty workspace. Beside it, outside, lies `outside.txt`.
     pub(super) async fn new() -> Self {
+        Self::with_limits(Limits::default()).await
+    }
+
+    /// As [`Self::new`], with other limits.
+    pub(super) async fn with_limits(limits: Limits) -> Self {
         let folder = tempfile::tempdir().unwrap();
         std::fs::create_dir(folder.path().join("ws")).unwrap();
         std::fs::write(folder.path().join("outside.txt"), "not yours").unwrap();
-        let sandbox = start(folder.path()).await;
+        let sandbox = start(folder.path(), limits).await;
         let kept: Arc<Mutex<HashMap<CallId, BlobRef>>> = Arc::default();
         let watched: Arc<Mutex<String>> = Arc::default();
         let (outputs, progress) = (Arc::clone(&kept), Arc::clone(&watched));
@@ -114,9 +119,9 @@ impl Bench {
 }
 
 /// A process sandbox over `ws` in `folder`; the guest's executable lies beside it.
-async fn start(folder: &Path) -> Sandbox {
+async fn start(folder: &Path, limits: Limits) -> Sandbox {
     let policy = Policy::new(folder.join("ws"));
-    Sandbox::start(SandboxChoice::Process, policy, Limits::default(), &folder.join("guest")).await.unwrap()
+    Sandbox::start(SandboxChoice::Process, policy, limits, &folder.join("guest")).await.unwrap()
 }
 
 /// The tool of that name.

@@ -4,15 +4,20 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read as _};
 use std::net::TcpStream;
 use std::os::linux::net::SocketAddrExt as _;
+use std::os::unix::fs::PermissionsExt as _;
 use std::os::unix::net::{SocketAddr, UnixStream};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::{Attempt, Observations, ProbePlan};
+use crate::raw_path::RawPath;
 
-/// Kernel settings that would give a root-owned process the host.
+/// Kernel settings that would give a root-owned process the host; more are looked for.
 const KERNEL_SETTINGS: [&str; 3] =
     ["/proc/sys/kernel/core_pattern", "/proc/sys/kernel/modprobe", "/proc/sysrq-trigger"];
+/// The most entries looked at below each folder of `/proc`, and the most files tried there.
+const MAX_ENTRIES: usize = 200;
+const MAX_TRIED: usize = 4;
 /// A connection that is going to work does so at once on loopback.
 const CONNECT_TIME: Duration = Duration::from_millis(100);
 
@@ -33,7 +38,10 @@ pub(super) fn observe(plan: &ProbePlan, seen: &mut Observations) {
         plan.host_process.is_some_and(|(pid, started_ticks)| start_of(pid) == Some(started_ticks));
     seen.kernel_settings = KERNEL_SETTINGS
         .iter()
-        .map(|path| (path.into(), attempt(OpenOptions::new().write(true).open(path))))
+        .map(PathBuf::from)
+        .chain(kernel_files())
+        // Opening changes nothing; nothing is written, nor truncated.
+        .map(|path| (RawPath::from(&path), attempt(OpenOptions::new().write(true).open(path))))
         .collect();
     // SAFETY: system calls on integers and static strings. They change this short-lived process at most.
     unsafe {
@@ -53,6 +61,35 @@ fn attempt<T>(result: io::Result<T>) -> Attempt {
 
 fn result_of(result: libc::c_long) -> Attempt {
     attempt(if result < 0 { Err(io::Error::last_os_error()) } else { Ok(()) })
+}
+
+/// Files of `/proc` that are not about processes and whose mode allows writing: a few of each folder.
+fn kernel_files() -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir("/proc").into_iter().flatten().flatten() {
+        let is_process = entry.file_name().to_string_lossy().bytes().all(|byte| byte.is_ascii_digit());
+        if !is_process && entry.file_type().is_ok_and(|file_type| !file_type.is_symlink()) {
+            found.extend(writable_files(entry.path()));
+        }
+    }
+    found
+}
+
+fn writable_files(top: PathBuf) -> Vec<PathBuf> {
+    let (mut found, mut open, mut entries) = (Vec::new(), vec![top], 0);
+    while let Some(path) = open.pop() {
+        entries += 1;
+        if entries > MAX_ENTRIES || found.len() >= MAX_TRIED {
+            break;
+        }
+        let Ok(metadata) = fs::symlink_metadata(&path) else { continue };
+        if metadata.is_dir() {
+            open.extend(fs::read_dir(&path).into_iter().flatten().flatten().map(|entry| entry.path()));
+        } else if metadata.is_file() && metadata.permissions().mode() & 0o222 != 0 {
+            found.push(path);
+        }
+    }
+    found
 }
 
 fn create_and_remove(path: &Path) -> io::Result<()> {

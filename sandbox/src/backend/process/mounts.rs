@@ -5,6 +5,7 @@
 //! host, the masks come last.
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
 use super::arguments::Arguments;
@@ -41,6 +42,9 @@ const ETC: [&str; 20] = [
 const PROC_SECRETS: [&str; 5] =
     ["/proc/kpagecgroup", "/proc/kpagecount", "/proc/kpageflags", "/proc/timer_list", "/proc/vmallocinfo"];
 
+/// Size of a folder in which a toolchain keeps locks and small databases, in bytes.
+const TOOLCHAIN_STATE_BYTES: u64 = 64 * 1024 * 1024;
+
 const PASSWD: &str = "root:x:0:0:root:/nonexistent:/usr/sbin/nologin\n\
     agent:x:1000:1000:agent:/home/agent:/bin/sh\n\
     nobody:x:65534:65534:nobody:/nonexistent:/usr/sbin/nologin\n";
@@ -67,13 +71,14 @@ pub(super) fn add(
         arguments.file(contents, place)?;
     }
     arguments.add(["--proc", "/proc", "--dev", "/dev"]);
+    arguments.tmpfs(Path::new("/dev/shm"), plan.limits.tmp_bytes / 4);
     arguments.tmpfs(Path::new("/tmp"), plan.limits.tmp_bytes);
     arguments.tmpfs(Path::new(HOME_INSIDE), plan.limits.tmp_bytes);
     arguments.symlink(Path::new("../tmp"), Path::new("/var/tmp"));
     arguments.show(&plan.files.executable, Path::new(GUEST_INSIDE));
     for toolchain in toolchains {
         if let Some(dir) = &toolchain.writable_base {
-            arguments.tmpfs(dir, plan.limits.tmp_bytes);
+            arguments.tmpfs(dir, TOOLCHAIN_STATE_BYTES);
         }
         for path in &toolchain.shown {
             arguments.show(path, path);
@@ -84,6 +89,9 @@ pub(super) fn add(
     }
     arguments.lend(&plan.policy.workspace);
     if rustix::process::geteuid().is_root() {
+        for path in kernel_entries() {
+            arguments.show(&path, &path);
+        }
         masked.extend(PROC_SECRETS.iter().map(PathBuf::from).filter(|path| path.exists()));
     }
     for path in &masked {
@@ -103,6 +111,22 @@ fn show_as_it_is(arguments: &mut Arguments, path: &Path) {
     } else {
         arguments.show(path, path);
     }
+}
+
+/// What of `/proc` is not about processes but about the kernel. The kernel lets *root* write to much of it without
+/// any capability (`/proc/sys/kernel/core_pattern` names a program that the host then runs), and bubblewrap covers
+/// only some of it; a read-only mount over each is what stops that.
+fn kernel_entries() -> Vec<PathBuf> {
+    let Ok(entries) = fs::read_dir("/proc") else { return Vec::new() };
+    let is_kernels = |entry: &fs::DirEntry| {
+        let is_process = entry.file_name().to_string_lossy().bytes().all(|byte| byte.is_ascii_digit());
+        // Links lead into the process's own folder.
+        !is_process
+            && entry.metadata().is_ok_and(|metadata| {
+                metadata.is_dir() || (metadata.is_file() && metadata.permissions().mode() & 0o222 != 0)
+            })
+    };
+    entries.flatten().filter(is_kernels).map(|entry| entry.path()).collect()
 }
 
 /// Java keeps its configuration in folders named after the version.
