@@ -5,5 +5,6 @@
 mod bad_input;
 mod crashes;
 mod interrupt;
+mod python_client;
 mod scripts;
 mod world;

@@ -5,8 +5,8 @@ use super::{Block, StopReason, Usage};
 /// A complete answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Answer {
-    /// The content as the JSON text of an array, to be sent back exactly so. Unknown fields and number spellings are kept.
-    /// A tool call whose input was no JSON object carries `{}` here (see [`Block::ToolUse`]).
+    /// The content as the JSON text of an array, to be sent back exactly so. Unknown fields and number spellings are
+    /// kept. A tool call whose input was no JSON object carries `{}` here (see [`Block::ToolUse`]).
     pub content_json: String,
     /// The typed view of the same blocks.
     pub blocks: Vec<Block>,

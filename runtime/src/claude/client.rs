@@ -1,6 +1,7 @@
 //! The client itself: [`ClaudeClient::send`] makes one attempt at one request and streams its answer.
 //!
-//! It follows no redirect, keeps no history and never tries again by itself. Requests to this machine bypass every proxy.
+//! It follows no redirect, keeps no history and never tries again by itself. Requests to this machine bypass every
+//! proxy.
 
 use bytes::Bytes;
 use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, USER_AGENT};
@@ -17,8 +18,9 @@ use super::sent::Sent;
 use super::timeouts::Timeouts;
 use super::{Answer, Delta, tls};
 
-/// The version of the API this client speaks. What the newer `2026-10-21` changed (no sampling parameters, no documents in
-/// assistant messages, no citations in user messages) never occurs in our requests, and gateways may not know it yet.
+/// The version of the API this client speaks. What the newer `2026-10-21` changed (no sampling parameters, no documents
+/// in assistant messages, no citations in user messages) never occurs in our requests, and gateways may not know it
+/// yet.
 const API_VERSION: &str = "2023-06-01";
 
 /// The largest request body the API takes.
@@ -70,8 +72,8 @@ impl ClaudeClient {
         })
     }
 
-    /// Sends `body` (the JSON text of a streaming request) exactly as it is and gathers the answer; one attempt. `betas`
-    /// are joined in `anthropic-beta`. `on_delta` sees the answer as it comes; it must return quickly.
+    /// Sends `body` (the JSON text of a streaming request) exactly as it is and gathers the answer; one attempt.
+    /// `betas` are joined in `anthropic-beta`. `on_delta` sees the answer as it comes; it must return quickly.
     ///
     /// # Errors
     /// A [`Failure`] that says what went wrong, what had come, and what may have been billed. Cancelling makes it fail

@@ -21,7 +21,8 @@ pub enum ClientError {
     },
     /// The key holds a character that no header can carry.
     #[error(
-        "the {what} contains a line break, space or other character that cannot be sent\nhint: copy it again, without what surrounds it"
+        "the {what} contains a line break, space or other character that cannot be sent\n\
+         hint: copy it again, without what surrounds it"
     )]
     UnusableKey {
         /// Which kind of key.

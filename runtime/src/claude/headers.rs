@@ -22,8 +22,8 @@ pub(super) fn should_retry(headers: &HeaderMap) -> Option<bool> {
     }
 }
 
-/// How long the server asks to wait from `now` on, in milliseconds: `retry-after-ms`, else `retry-after` in seconds or as
-/// an HTTP date (a date in the past asks for no wait).
+/// How long the server asks to wait from `now` on, in milliseconds: `retry-after-ms`, else `retry-after` in seconds or
+/// as an HTTP date (a date in the past asks for no wait).
 pub(super) fn retry_after_ms(headers: &HeaderMap, now: SystemTime) -> Option<u64> {
     let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok()).map(str::trim);
     if let Some(ms) = text("retry-after-ms").and_then(|value| milliseconds(value, 1.0)) {

@@ -6,8 +6,8 @@
 //! - A failure says what may have been billed, whether trying again makes sense, and what had arrived by then.
 //! - Keys never appear in an error, a `Debug` text, or a message.
 //!
-//! This module retries nothing by itself ([`RetryPolicy`] is a pure function for the caller, who logs each attempt first)
-//! and knows neither the event log nor the tools.
+//! This module retries nothing by itself ([`RetryPolicy`] is a pure function for the caller, who logs each attempt
+//! first) and knows neither the event log nor the tools.
 
 mod answer;
 mod assemble;

@@ -126,7 +126,8 @@ impl ModelTable {
         Self { fallback, rows: Vec::new() }.merge(file.model)
     }
 
-    /// This table with the rows of `text` (the format of `models.toml`) replacing those of the same id and added otherwise.
+    /// This table with the rows of `text` (the format of `models.toml`) replacing those of the same id and added
+    /// otherwise.
     ///
     /// # Errors
     /// When `text` is not such a table, or names an id twice.

@@ -34,8 +34,8 @@ impl Default for RetryPolicy {
 }
 
 impl RetryPolicy {
-    /// How long to wait before the next attempt, or `None` to give up. `attempt` counts from 1 and names the attempt that
-    /// just failed. The server's own figure is obeyed, also when it is longer than `cap`.
+    /// How long to wait before the next attempt, or `None` to give up. `attempt` counts from 1 and names the attempt
+    /// that just failed. The server's own figure is obeyed, also when it is longer than `cap`.
     pub fn next(&self, attempt: u32, failure: &Failure, rng: &mut impl Rng) -> Option<Duration> {
         if attempt >= self.max_attempts || !failure.is_retryable() {
             return None;

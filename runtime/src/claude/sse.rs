@@ -4,7 +4,8 @@
 //! CR or CRLF; comments are dropped; several `data` lines are joined by LF. Sizes are bounded and invalid UTF-8 is an
 //! error, because answers must be kept exactly.
 //!
-//! Own code, because the crates there are for this (`eventsource-stream`, `sse-codec`) bound neither a line nor an event.
+//! Own code, because the crates there are for this (`eventsource-stream`, `sse-codec`) bound neither a line nor an
+//! event.
 
 use thiserror::Error;
 

@@ -1,8 +1,8 @@
 //! `retrace config`: what is configured and on whose word, and which folders are trusted.
 
 use super::exit::{CliError, Exit};
-use super::flags::{GlobalFlags, SettingFlags};
-use super::output::Output;
+use super::flags::SettingFlags;
+use super::invocation::Invocation;
 use super::render::clean;
 use crate::config::{Config, ConfigError, Origin, PROJECT_FILE, Surroundings, TrustList};
 use clap::{Args, Subcommand};
@@ -39,20 +39,20 @@ enum ConfigAction {
 
 impl ConfigCommand {
     /// Runs the command.
-    pub(super) fn run(self, global: &GlobalFlags) -> Result<Exit, CliError> {
-        let output = Output::of_process(global.json, global.quiet);
+    pub(super) fn run(self, invocation: &Invocation) -> Result<Exit, CliError> {
         match self.command {
-            ConfigAction::Show { settings } => show(output, &settings, global)?,
-            ConfigAction::Path => paths(output, global)?,
-            ConfigAction::Trust { dir } => trust(output, global, dir, true)?,
-            ConfigAction::Untrust { dir } => trust(output, global, dir, false)?,
+            ConfigAction::Show { settings } => show(invocation, &settings)?,
+            ConfigAction::Path => paths(invocation)?,
+            ConfigAction::Trust { dir } => trust(invocation, dir, true)?,
+            ConfigAction::Untrust { dir } => trust(invocation, dir, false)?,
         }
         Ok(Exit::Done)
     }
 }
 
-fn show(output: Output, settings: &SettingFlags, global: &GlobalFlags) -> Result<(), CliError> {
-    let config = Config::load(&Surroundings::of_process(settings.values(global))?)?;
+fn show(invocation: &Invocation, settings: &SettingFlags) -> Result<(), CliError> {
+    let output = &invocation.output;
+    let config = Config::load(&invocation.surroundings(settings))?;
     for notice in &config.notices {
         output.warn(&clean::line(notice));
     }
@@ -69,8 +69,9 @@ fn show(output: Output, settings: &SettingFlags, global: &GlobalFlags) -> Result
     Ok(())
 }
 
-fn paths(output: Output, global: &GlobalFlags) -> Result<(), CliError> {
-    let surroundings = Surroundings::of_process(global.values())?;
+fn paths(invocation: &Invocation) -> Result<(), CliError> {
+    let output = &invocation.output;
+    let surroundings = invocation.surroundings(&SettingFlags::default());
     let folders = &surroundings.folders;
     let workspace = folder(&surroundings, None)?;
     let files = [
@@ -94,8 +95,9 @@ fn paths(output: Output, global: &GlobalFlags) -> Result<(), CliError> {
     Ok(())
 }
 
-fn trust(output: Output, global: &GlobalFlags, dir: Option<PathBuf>, trusted: bool) -> Result<(), CliError> {
-    let surroundings = Surroundings::of_process(global.values())?;
+fn trust(invocation: &Invocation, dir: Option<PathBuf>, trusted: bool) -> Result<(), CliError> {
+    let output = &invocation.output;
+    let surroundings = invocation.surroundings(&SettingFlags::default());
     let folder = folder(&surroundings, dir)?;
     let Some(path) = folder.to_str() else {
         return Err(CliError::new(Exit::Usage, format!("{} is not UTF-8 and cannot be trusted", folder.display())));

@@ -3,20 +3,22 @@
 
 use super::drive::{self, Which};
 use super::exit::{CliError, Exit};
-use super::flags::{GlobalFlags, SettingFlags};
+use super::flags::SettingFlags;
+use super::invocation::Invocation;
 use super::render::{clean, units};
 use super::setup::Setup;
-use super::{replay, run, session_name};
+use super::{replay, session_name};
 use crate::agent::{NewSession, ReplayReport, title_of, verify_session};
 use crate::claude::{Auth, Secret};
 use crate::demo::{self, CrateSource, DemoError, Playground};
 use crate::scripted::{RequestRecord, Script, ScriptedServer, ServeError, ServerError, ServerOptions, serve_until_ctrl_c};
 use clap::Args;
 use retrace_events::clock::SystemMint;
-use retrace_events::{EventLog, Hash, Mint, StreamId};
+use retrace_events::{EventId, EventLog, Hash, Mint, StreamId};
 use serde_json::json;
 use std::path::PathBuf;
 use std::sync::Arc;
+use tokio_util::sync::CancellationToken;
 
 /// The largest script that is read, in bytes.
 const MAX_SCRIPT_BYTES: u64 = 4 * 1024 * 1024;
@@ -45,23 +47,24 @@ pub(super) struct DemoCommand {
 
 impl DemoCommand {
     /// Runs the command.
-    pub(super) async fn run(mut self, global: &GlobalFlags) -> Result<Exit, CliError> {
+    pub(super) async fn run(mut self, invocation: &Invocation) -> Result<Exit, CliError> {
         let script = self.script()?;
         if let Some(port) = self.serve {
-            return serve(script, port, global).await;
+            return serve(script, port, invocation).await;
         }
         let source = match &self.crate_dir {
             Some(dir) => CrateSource::at(dir)?,
-            None => CrateSource::find()?,
+            None => CrateSource::find(|name| invocation.env(name))?,
         };
         let server = ScriptedServer::start(script, ServerOptions::default()).await?;
         self.settings.base_url = Some(server.base_url());
         let id = SystemMint.event_id();
-        let playground = self.playground(source, global, id)?;
-        let global = GlobalFlags { workspace: Some(playground.path.display().to_string()), ..global.clone() };
-        let setup = Setup::new(&global, &self.settings)?;
+        let playground = self.playground(source, invocation, id)?;
+        let mut invocation = invocation.clone();
+        invocation.global.workspace = Some(playground.path.display().to_string());
+        let setup = Setup::new(&invocation, &self.settings)?;
         introduce(&setup, &playground);
-        let (exit, stream, log) = self.play(&setup, &server, id).await?;
+        let (exit, stream, log) = self.play(&setup, &server, id, invocation.catch_signals()?).await?;
         let report = verify_session(log.as_ref(), &stream).await?;
         let requests = server.requests();
         server.shutdown().await;
@@ -75,10 +78,10 @@ impl DemoCommand {
         &self,
         setup: &Setup,
         server: &ScriptedServer,
-        id: retrace_events::EventId,
+        id: EventId,
+        cancel: CancellationToken,
     ) -> Result<(Exit, StreamId, Arc<dyn EventLog>), CliError> {
         let log = setup.open_log().await?;
-        let cancel = run::listen(setup)?;
         let stream = session_name::new_session(&setup.config.workspace, id);
         let key = Auth::ApiKey(Secret::new(ServerOptions::DEFAULT_API_KEY));
         let parts = setup.parts(Arc::clone(&log), &server.base_url(), key, cancel)?;
@@ -106,19 +109,19 @@ impl DemoCommand {
         Script::parse(&text).map_err(|error| refuse(error.to_string()))
     }
 
-    fn playground(&self, source: CrateSource, global: &GlobalFlags, id: retrace_events::EventId) -> Result<Playground, CliError> {
+    fn playground(&self, source: CrateSource, invocation: &Invocation, id: EventId) -> Result<Playground, CliError> {
         if let Some(dir) = &self.keep {
             return Ok(Playground::make(source, dir)?);
         }
-        let folder = Setup::for_reading(global)?.config.folders.cache.join("demo");
+        let folder = Setup::for_reading(invocation)?.config.folders.cache.join("demo");
         Playground::prune(&folder);
         let path = folder.join(id.to_string()).join(&source.name);
         Ok(Playground::make(source, &path)?)
     }
 }
 
-async fn serve(script: Script, port: u16, global: &GlobalFlags) -> Result<Exit, CliError> {
-    let output = super::Output::of_process(global.json, global.quiet);
+async fn serve(script: Script, port: u16, invocation: &Invocation) -> Result<Exit, CliError> {
+    let output = &invocation.output;
     let options = ServerOptions { port, ..ServerOptions::default() };
     let ready = |url: &str| {
         let line = if output.json { json!({ "base_url": url }).to_string() } else { url.to_owned() };
@@ -159,7 +162,7 @@ fn conclude(
     report: &ReplayReport,
     requests: &[RequestRecord],
 ) -> Result<(), CliError> {
-    let output = setup.output;
+    let output = &setup.output;
     let same = same_bodies(report, requests);
     if output.json {
         return output.json_line(&json!({ "demo": {

@@ -1,7 +1,8 @@
 //! `retrace doctor`: tries everything a session needs, and says what to do about what does not work.
 
 use super::exit::{CliError, Exit, failure_hint};
-use super::flags::{GlobalFlags, SettingFlags};
+use super::flags::SettingFlags;
+use super::invocation::Invocation;
 use super::render::{clean, units};
 use super::setup::Setup;
 use crate::claude::{Auth, ClaudeClient, Endpoint, FailureKind};
@@ -51,8 +52,8 @@ struct Finding {
 
 impl DoctorCommand {
     /// Runs the command.
-    pub(super) async fn run(self, global: &GlobalFlags) -> Result<Exit, CliError> {
-        let setup = Setup::new(global, &self.settings)?;
+    pub(super) async fn run(self, invocation: &Invocation) -> Result<Exit, CliError> {
+        let setup = Setup::new(invocation, &self.settings)?;
         let mut worst = Health::Ok;
         let mut show = |finding: Finding| {
             worst = worse(worst, finding.health);

@@ -10,7 +10,6 @@ use retrace_events::payload::settings::Settings;
 use retrace_events::payload::turn::{Outcome, PromptSource};
 use retrace_events::{SessionState, StreamId};
 use serde_json::{Value, json};
-use std::io::IsTerminal;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -37,7 +36,7 @@ pub(crate) enum Which {
 /// # Errors
 /// When the agent cannot go on; what happened until then is in the log.
 pub(crate) async fn drive(setup: &Setup, parts: AgentParts, which: Which, prompt: Option<&str>) -> Result<Exit, CliError> {
-    let output = setup.output;
+    let output = &setup.output;
     let (stream, next_seq) = match &which {
         Which::New(new) => (new.stream.clone(), 0),
         Which::Old { stream, next_seq, .. } => (stream.clone(), *next_seq),
@@ -48,7 +47,7 @@ pub(crate) async fn drive(setup: &Setup, parts: AgentParts, which: Which, prompt
     let watch = Watch::begin(
         parts.live.listen(),
         LivePrinter::new(transcript),
-        output,
+        output.clone(),
         Arc::clone(&setup.redactor),
         watched,
     );
@@ -88,7 +87,7 @@ async fn drive_turns(agent: &mut Agent, prompt: Option<&str>) -> Result<TurnEnd,
     }
 }
 
-fn report(output: Output, stream: &StreamId, end: &TurnEnd, state: SessionState, seen: Seen) -> Result<Exit, CliError> {
+fn report(output: &Output, stream: &StreamId, end: &TurnEnd, state: SessionState, seen: Seen) -> Result<Exit, CliError> {
     let (exit, note) = ending(end, &state);
     let hint = seen.gave_up.as_ref().filter(|_| exit == Exit::Request).and_then(|failed| failure_hint(failed.failure));
     output.note(&summary(output, stream, exit, &state, &note, seen.exposed));
@@ -97,11 +96,9 @@ fn report(output: Output, stream: &StreamId, end: &TurnEnd, state: SessionState,
     }
     if output.json {
         output.json_line(&json!({ "summary": summary_json(stream, exit, &note, &state) }))?;
-    } else if !(std::io::stdout().is_terminal() && std::io::stderr().is_terminal()) || output.quiet {
-        // On one terminal the answer has been seen as it came.
-        if !seen.last_text.is_empty() {
-            output.data(&format!("{}\n", seen.last_text))?;
-        }
+    } else if !output.one_screen() && !seen.last_text.is_empty() {
+        // On one screen the answer has been seen as it came.
+        output.data(&format!("{}\n", seen.last_text))?;
     }
     match seen.failed {
         Some(error) => Err(error),
@@ -119,7 +116,7 @@ pub(crate) fn ending(end: &TurnEnd, state: &SessionState) -> (Exit, String) {
     }
 }
 
-fn summary(output: Output, stream: &StreamId, exit: Exit, state: &SessionState, note: &str, exposed: bool) -> String {
+fn summary(output: &Output, stream: &StreamId, exit: Exit, state: &SessionState, note: &str, exposed: bool) -> String {
     let style = output.note_style();
     let id = stream.id.as_str();
     let word = if exit == Exit::Done { style.green("done") } else { style.red(&format!("ended: {note}")) };

@@ -1,7 +1,7 @@
 //! `retrace export`: sessions in the open format, one JSON object a line.
 
 use super::exit::{CliError, Exit};
-use super::flags::GlobalFlags;
+use super::invocation::Invocation;
 use super::render::{clean, units};
 use super::session_name;
 use super::setup::Setup;
@@ -34,8 +34,8 @@ pub(super) struct ExportCommand {
 
 impl ExportCommand {
     /// Runs the command.
-    pub(super) async fn run(self, global: &GlobalFlags) -> Result<Exit, CliError> {
-        let setup = Setup::for_reading(global)?;
+    pub(super) async fn run(self, invocation: &Invocation) -> Result<Exit, CliError> {
+        let setup = Setup::for_reading(invocation)?;
         let log = setup.open_log().await?;
         let streams = streams(log.as_ref(), self.session.as_deref()).await?;
         let redactor = self.redact.then(|| setup.redactor.as_ref());

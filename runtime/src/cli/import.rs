@@ -4,7 +4,7 @@
 //! file changes nothing, and importing the same file again changes nothing either.
 
 use super::exit::{CliError, Exit};
-use super::flags::GlobalFlags;
+use super::invocation::Invocation;
 use super::render::{clean, units};
 use super::setup::Setup;
 use super::transfer::{Tally, Transfer};
@@ -29,8 +29,8 @@ pub(super) struct ImportCommand {
 
 impl ImportCommand {
     /// Runs the command.
-    pub(super) async fn run(self, global: &GlobalFlags) -> Result<Exit, CliError> {
-        let setup = Setup::for_reading(global)?;
+    pub(super) async fn run(self, invocation: &Invocation) -> Result<Exit, CliError> {
+        let setup = Setup::for_reading(invocation)?;
         let log = setup.open_log().await?;
         let mut file = open(&self.file)?;
         let (_, grown) = pass(&mut file, log.as_ref(), false, &self.file).await?;

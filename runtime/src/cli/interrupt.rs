@@ -6,14 +6,12 @@ use super::output::Output;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 
-/// Listens from now on; the token is cancelled by the first signal. Must be called inside the runtime.
+/// Listens from now on; the first signal cancels `cancel`. Must be called inside the runtime.
 ///
 /// # Errors
 /// When no handler can be installed.
-pub(super) fn listen(output: Output) -> std::io::Result<CancellationToken> {
+pub(super) fn listen(output: Output, cancel: CancellationToken) -> std::io::Result<()> {
     let (mut interrupt, mut terminate) = (signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?);
-    let token = CancellationToken::new();
-    let cancel = token.clone();
     tokio::spawn(async move {
         next(&mut interrupt, &mut terminate).await;
         cancel.cancel();
@@ -21,7 +19,7 @@ pub(super) fn listen(output: Output) -> std::io::Result<CancellationToken> {
         next(&mut interrupt, &mut terminate).await;
         std::process::exit(i32::from(Exit::Interrupted.code()));
     });
-    Ok(token)
+    Ok(())
 }
 
 async fn next(interrupt: &mut Signal, terminate: &mut Signal) {

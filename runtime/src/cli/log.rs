@@ -2,7 +2,7 @@
 
 use super::exit::{CliError, Exit};
 use super::export;
-use super::flags::GlobalFlags;
+use super::invocation::Invocation;
 use super::log_tail::TailCommand;
 use super::render::{clean, units};
 use super::setup::Setup;
@@ -51,14 +51,14 @@ enum LogAction {
 
 impl LogCommand {
     /// Runs the command.
-    pub(super) async fn run(self, global: &GlobalFlags) -> Result<Exit, CliError> {
-        let setup = Setup::for_reading(global)?;
+    pub(super) async fn run(self, invocation: &Invocation) -> Result<Exit, CliError> {
+        let setup = Setup::for_reading(invocation)?;
         let log = setup.open_log().await?;
         match self.command {
             LogAction::Info => info(&setup, log.as_ref()).await,
             LogAction::Verify { session } => verify(&setup, log.as_ref(), session.as_deref()).await,
             LogAction::Tail(tail) => tail.run(&setup, log.as_ref()).await,
-            LogAction::Copy { to, session, .. } => copy(&setup, log.as_ref(), &to, session.as_deref()).await,
+            LogAction::Copy { to, session, .. } => copy(&setup, log.as_ref(), &target(invocation, &to)?, session.as_deref()).await,
         }
     }
 }
@@ -125,15 +125,20 @@ async fn verify(setup: &Setup, log: &dyn EventLog, session: Option<&str>) -> Res
         .hint("restore them from a copy with `retrace import`, into another log"))
 }
 
-async fn copy(setup: &Setup, from: &dyn EventLog, to: &str, session: Option<&str>) -> Result<Exit, CliError> {
+/// The log that `to` names.
+fn target(invocation: &Invocation, to: &str) -> Result<LogLocation, CliError> {
     let mut location: LogLocation = to.parse()?;
     if let LogLocation::Nats(options) = &mut location {
-        options.fill_from_env(|name| std::env::var(name).ok())?;
+        options.fill_from_env(|name| invocation.env(name))?;
     }
-    if location == setup.config.log {
+    Ok(location)
+}
+
+async fn copy(setup: &Setup, from: &dyn EventLog, to: &LogLocation, session: Option<&str>) -> Result<Exit, CliError> {
+    if *to == setup.config.log {
         return Err(CliError::new(Exit::Usage, "this is the log the sessions are in already"));
     }
-    let target = open_log(&location).await?;
+    let target = open_log(to).await?;
     let streams = export::streams(from, session).await?;
     for store in [false, true] {
         let mut transfer = Transfer::new(target.as_ref(), store);

@@ -13,6 +13,7 @@ mod export;
 mod flags;
 mod import;
 mod interrupt;
+mod invocation;
 mod log;
 mod log_tail;
 mod output;
@@ -34,6 +35,7 @@ pub use exit::{CliError, Exit};
 
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use flags::GlobalFlags;
+use invocation::Invocation;
 use output::Output;
 use std::process::ExitCode;
 use std::time::Duration;
@@ -68,19 +70,19 @@ enum Command {
 }
 
 impl Command {
-    async fn run(self, global: &GlobalFlags) -> Result<Exit, CliError> {
+    async fn run(self, invocation: &Invocation) -> Result<Exit, CliError> {
         match self {
-            Self::Run(command) => command.run(global).await,
-            Self::Resume(command) => command.run(global).await,
-            Self::Sessions(command) => command.run(global).await,
-            Self::Show(command) => command.run(global).await,
-            Self::Replay(command) => command.run(global).await,
-            Self::Export(command) => command.run(global).await,
-            Self::Import(command) => command.run(global).await,
-            Self::Log(command) => command.run(global).await,
-            Self::Doctor(command) => command.run(global).await,
-            Self::Demo(command) => command.run(global).await,
-            Self::Config(command) => command.run(global),
+            Self::Run(command) => command.run(invocation).await,
+            Self::Resume(command) => command.run(invocation).await,
+            Self::Sessions(command) => command.run(invocation).await,
+            Self::Show(command) => command.run(invocation).await,
+            Self::Replay(command) => command.run(invocation).await,
+            Self::Export(command) => command.run(invocation).await,
+            Self::Import(command) => command.run(invocation).await,
+            Self::Log(command) => command.run(invocation).await,
+            Self::Doctor(command) => command.run(invocation).await,
+            Self::Demo(command) => command.run(invocation).await,
+            Self::Config(command) => command.run(invocation),
         }
     }
 }
@@ -113,7 +115,9 @@ pub fn main() -> ExitCode {
             return ExitCode::from(Exit::Failed.code());
         }
     };
-    let outcome = runtime.block_on(cli.command.run(&cli.global));
+    let outcome = Invocation::of_process(cli.global, output.clone())
+        .map_err(CliError::from)
+        .and_then(|invocation| runtime.block_on(cli.command.run(&invocation)));
     runtime.shutdown_timeout(WIND_UP);
     let exit = outcome.unwrap_or_else(|error| {
         output.error(&error);

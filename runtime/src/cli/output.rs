@@ -7,7 +7,7 @@ use serde_json::Value;
 use std::io::{ErrorKind, IsTerminal, Write};
 
 /// Where a command's words go.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub(crate) struct Output {
     /// Data is JSON, one object a line.
     pub(crate) json: bool,
@@ -17,6 +17,18 @@ pub(crate) struct Output {
     data_style: Style,
     /// Whether notes are coloured.
     note_style: Style,
+    /// Whether data and notes are read on one screen.
+    one_screen: bool,
+    sink: Sink,
+}
+
+/// What is behind stdout and stderr.
+#[derive(Debug, Clone)]
+enum Sink {
+    Process,
+    /// Kept for a test: data and notes.
+    #[cfg(test)]
+    Memory(std::sync::Arc<std::sync::Mutex<(String, String)>>),
 }
 
 impl Output {
@@ -26,12 +38,37 @@ impl Output {
         let set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
         let plain = set("NO_COLOR") || std::env::var_os("TERM").is_some_and(|term| term == "dumb");
         let style = |terminal: bool| if terminal && !plain { Style::Coloured } else { Style::Plain };
+        let (out, err) = (std::io::stdout().is_terminal(), std::io::stderr().is_terminal());
         Self {
             json,
             quiet,
-            data_style: style(std::io::stdout().is_terminal() && !json),
-            note_style: style(std::io::stderr().is_terminal()),
+            data_style: style(out && !json),
+            note_style: style(err),
+            one_screen: out && err && !quiet,
+            sink: Sink::Process,
         }
+    }
+
+    /// Keeps what is written.
+    #[cfg(test)]
+    pub(crate) fn in_memory(json: bool, quiet: bool) -> Self {
+        let (style, sink) = (Style::Plain, Sink::Memory(std::sync::Arc::default()));
+        Self { json, quiet, data_style: style, note_style: style, one_screen: false, sink }
+    }
+
+    /// Takes what was written since the last time: data and notes.
+    #[cfg(test)]
+    pub(crate) fn take(&self) -> (String, String) {
+        match &self.sink {
+            Sink::Process => Default::default(),
+            Sink::Memory(kept) => std::mem::take(&mut *kept.lock().unwrap()),
+        }
+    }
+
+    /// Whether data and notes are read on one screen, so that what was a note need not be repeated as data.
+    #[must_use]
+    pub(crate) const fn one_screen(&self) -> bool {
+        self.one_screen
     }
 
     /// How data is coloured.
@@ -51,8 +88,18 @@ impl Output {
     /// # Errors
     /// When it cannot be written; quietly when the reader is gone.
     pub(crate) fn data(&self, text: &str) -> Result<(), CliError> {
-        let mut out = std::io::stdout().lock();
-        out.write_all(text.as_bytes()).and_then(|()| out.flush()).map_err(|error| match error.kind() {
+        let written = match &self.sink {
+            Sink::Process => {
+                let mut out = std::io::stdout().lock();
+                out.write_all(text.as_bytes()).and_then(|()| out.flush())
+            }
+            #[cfg(test)]
+            Sink::Memory(kept) => {
+                kept.lock().unwrap().0.push_str(text);
+                Ok(())
+            }
+        };
+        written.map_err(|error| match error.kind() {
             ErrorKind::BrokenPipe => CliError::reader_gone(),
             _ => CliError::new(Exit::Failed, format!("cannot write to stdout: {error}")),
         })
@@ -75,8 +122,14 @@ impl Output {
 
     /// Writes what people must see even when they asked for quiet.
     pub(crate) fn always(&self, text: &str) {
-        let mut err = std::io::stderr().lock();
-        let _ = err.write_all(text.as_bytes()).and_then(|()| err.flush());
+        match &self.sink {
+            Sink::Process => {
+                let mut err = std::io::stderr().lock();
+                let _ = err.write_all(text.as_bytes()).and_then(|()| err.flush());
+            }
+            #[cfg(test)]
+            Sink::Memory(kept) => kept.lock().unwrap().1.push_str(text),
+        }
     }
 
     /// A line that warns.

@@ -2,7 +2,7 @@
 
 use super::events;
 use super::exit::{CliError, Exit};
-use super::flags::GlobalFlags;
+use super::invocation::Invocation;
 use super::render::{Detail, units};
 use super::session_name;
 use super::setup::Setup;
@@ -34,8 +34,8 @@ pub(super) struct ReplayCommand {
 
 impl ReplayCommand {
     /// Runs the command.
-    pub(super) async fn run(self, global: &GlobalFlags) -> Result<Exit, CliError> {
-        let setup = Setup::for_reading(global)?;
+    pub(super) async fn run(self, invocation: &Invocation) -> Result<Exit, CliError> {
+        let setup = Setup::for_reading(invocation)?;
         let log = setup.open_log().await?;
         let stream = session_name::find(log.as_ref(), &self.session).await?;
         if self.verify {
@@ -80,7 +80,7 @@ pub(crate) fn verdict(setup: &Setup, stream: &StreamId, report: &ReplayReport) -
 }
 
 async fn watch(setup: &Setup, log: &dyn EventLog, stream: &StreamId, speed: f64) -> Result<(), CliError> {
-    let output = setup.output;
+    let output = &setup.output;
     let mut transcript = setup.transcript(output.data_style(), Detail::Short);
     let mut state = SessionState::default();
     let mut last: Option<Timestamp> = None;

@@ -2,7 +2,8 @@
 
 use super::drive::{self, Which};
 use super::exit::{CliError, Exit};
-use super::flags::{GlobalFlags, SettingFlags};
+use super::flags::SettingFlags;
+use super::invocation::Invocation;
 use super::render::clean;
 use super::setup::Setup;
 use super::{run, session_name};
@@ -27,9 +28,9 @@ pub(super) struct ResumeCommand {
 
 impl ResumeCommand {
     /// Runs the command.
-    pub(super) async fn run(self, global: &GlobalFlags) -> Result<Exit, CliError> {
+    pub(super) async fn run(self, invocation: &Invocation) -> Result<Exit, CliError> {
         let (name, prompt) = self.arguments()?;
-        let setup = Setup::new(global, &self.settings)?;
+        let setup = Setup::new(invocation, &self.settings)?;
         let log = setup.open_log().await?;
         let stream = match name {
             Some(name) => session_name::find(log.as_ref(), &name).await?,
@@ -51,7 +52,7 @@ impl ResumeCommand {
         })?;
         let resumed = setup.config.resumed(logged, &setup.models)?;
         let auth = setup.auth()?;
-        let cancel = run::listen(&setup)?;
+        let cancel = invocation.catch_signals()?;
         let parts = setup.parts(log, &resumed.settings.base_url, auth, cancel)?;
         let changed = resumed.why.map(|why| (resumed.settings, why));
         let which = Which::Old { stream, changed, next_seq: state.next_seq() };

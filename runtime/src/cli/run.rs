@@ -2,10 +2,11 @@
 
 use super::drive::{self, Which};
 use super::exit::{CliError, Exit};
-use super::flags::{GlobalFlags, SettingFlags};
+use super::flags::SettingFlags;
+use super::invocation::Invocation;
 use super::render::clean;
 use super::setup::Setup;
-use super::{interrupt, session_name};
+use super::session_name;
 use crate::agent::{NewSession, title_of};
 use clap::Args;
 use retrace_events::Mint;
@@ -29,16 +30,16 @@ pub(super) struct RunCommand {
 
 impl RunCommand {
     /// Runs the command.
-    pub(super) async fn run(self, global: &GlobalFlags) -> Result<Exit, CliError> {
+    pub(super) async fn run(self, invocation: &Invocation) -> Result<Exit, CliError> {
         let task = words(&self.task)?;
-        let setup = Setup::new(global, &self.settings)?;
+        let setup = Setup::new(invocation, &self.settings)?;
         let auth = setup.auth()?;
         let settings = setup.config.settings(&setup.models);
         if setup.models.find(&settings.model).is_none() {
             let model = clean::short(&settings.model, 80);
             setup.output.warn(&format!("model `{model}` is not in the table: its costs are counted at the highest prices"));
         }
-        let cancel = listen(&setup)?;
+        let cancel = invocation.catch_signals()?;
         let log = setup.open_log().await?;
         let stream = session_name::new_session(&setup.config.workspace, SystemMint.event_id());
         let parts = setup.parts(log, &settings.base_url, auth, cancel)?;
@@ -47,12 +48,6 @@ impl RunCommand {
         let new = NewSession { stream, title, workspace: setup.config.workspace.clone(), settings };
         drive::drive(&setup, parts, Which::New(Box::new(new)), Some(&task)).await
     }
-}
-
-/// Installs the handlers of Ctrl-C.
-pub(super) fn listen(setup: &Setup) -> Result<tokio_util::sync::CancellationToken, CliError> {
-    interrupt::listen(setup.output)
-        .map_err(|error| CliError::new(Exit::Failed, format!("cannot listen for Ctrl-C: {error}")))
 }
 
 /// A prompt as it was given: the argument itself, or stdin for `-`.

@@ -1,7 +1,7 @@
 //! `retrace sessions`: the list.
 
 use super::exit::{CliError, Exit};
-use super::flags::GlobalFlags;
+use super::invocation::Invocation;
 use super::render::{clean, units};
 use super::session_name;
 use super::setup::Setup;
@@ -23,8 +23,8 @@ pub(super) struct SessionsCommand {
 
 impl SessionsCommand {
     /// Runs the command.
-    pub(super) async fn run(self, global: &GlobalFlags) -> Result<Exit, CliError> {
-        let setup = Setup::for_reading(global)?;
+    pub(super) async fn run(self, invocation: &Invocation) -> Result<Exit, CliError> {
+        let setup = Setup::for_reading(invocation)?;
         let log = setup.open_log().await?;
         let project = self.project.then(|| session_name::project(&setup.config.workspace));
         let sessions = session_name::all(log.as_ref(), project).await?;

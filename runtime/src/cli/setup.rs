@@ -1,12 +1,13 @@
 //! What commands need to begin: configuration, model table, redactor, log.
 
 use super::exit::{CliError, Exit};
-use super::flags::{GlobalFlags, SettingFlags};
+use super::flags::SettingFlags;
+use super::invocation::Invocation;
 use super::output::Output;
 use super::render::{Detail, Style, Transcript, clean};
 use crate::agent::{AgentParts, LiveSender};
 use crate::claude::{Auth, ClaudeClient, Endpoint, ModelTable};
-use crate::config::{Config, Surroundings};
+use crate::config::Config;
 use crate::tools;
 use retrace_events::clock::SystemMint;
 use retrace_events::log::{Durability, open_log};
@@ -35,13 +36,12 @@ impl Setup {
     ///
     /// # Errors
     /// When the configuration is wrong.
-    pub(crate) fn new(global: &GlobalFlags, settings: &SettingFlags) -> Result<Self, CliError> {
-        let output = Output::of_process(global.json, global.quiet);
-        let config = Config::load(&Surroundings::of_process(settings.values(global))?)?;
+    pub(crate) fn new(invocation: &Invocation, settings: &SettingFlags) -> Result<Self, CliError> {
+        let config = Config::load(&invocation.surroundings(settings))?;
         for notice in &config.notices {
-            output.warn(&clean::line(notice));
+            invocation.output.warn(&clean::line(notice));
         }
-        Self::with(config, output)
+        Self::with(config, invocation.output.clone())
     }
 
     /// Reads the configuration for a command that only looks at the log: what is refused or untrusted in the workspace
@@ -49,9 +49,9 @@ impl Setup {
     ///
     /// # Errors
     /// When the configuration is wrong.
-    pub(crate) fn for_reading(global: &GlobalFlags) -> Result<Self, CliError> {
-        let output = Output::of_process(global.json, global.quiet);
-        Self::with(Config::load(&Surroundings::of_process(global.values())?)?, output)
+    pub(crate) fn for_reading(invocation: &Invocation) -> Result<Self, CliError> {
+        let config = Config::load(&invocation.surroundings(&SettingFlags::default()))?;
+        Self::with(config, invocation.output.clone())
     }
 
     fn with(config: Config, output: Output) -> Result<Self, CliError> {

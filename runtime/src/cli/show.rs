@@ -2,7 +2,7 @@
 
 use super::events;
 use super::exit::{CliError, Exit};
-use super::flags::GlobalFlags;
+use super::invocation::Invocation;
 use super::render::{Detail, units};
 use super::session_name;
 use super::setup::Setup;
@@ -24,8 +24,8 @@ pub(super) struct ShowCommand {
 
 impl ShowCommand {
     /// Runs the command.
-    pub(super) async fn run(self, global: &GlobalFlags) -> Result<Exit, CliError> {
-        let setup = Setup::for_reading(global)?;
+    pub(super) async fn run(self, invocation: &Invocation) -> Result<Exit, CliError> {
+        let setup = Setup::for_reading(invocation)?;
         let log = setup.open_log().await?;
         let stream = session_name::find(log.as_ref(), &self.session).await?;
         match &self.event {
@@ -41,7 +41,7 @@ impl ShowCommand {
 }
 
 async fn transcript(setup: &Setup, log: &dyn EventLog, stream: &StreamId, full: bool) -> Result<(), CliError> {
-    let output = setup.output;
+    let output = &setup.output;
     let detail = if full { Detail::Full } else { Detail::Short };
     let mut transcript = setup.transcript(output.data_style(), detail);
     let mut state = SessionState::default();

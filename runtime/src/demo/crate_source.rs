@@ -62,12 +62,12 @@ pub struct CrateSource {
 }
 
 impl CrateSource {
-    /// The newest version of the demo's crate in the sources that the user's cargo keeps.
+    /// The newest version of the demo's crate in the sources that the user's cargo keeps; `env` reads the environment.
     ///
     /// # Errors
     /// When there is none.
-    pub fn find() -> Result<Self, DemoError> {
-        let home = std::env::var_os("CARGO_HOME").map(PathBuf::from).or_else(|| Some(etcetera::home_dir().ok()?.join(".cargo")));
+    pub fn find(env: impl Fn(&str) -> Option<String>) -> Result<Self, DemoError> {
+        let home = env("CARGO_HOME").map(PathBuf::from).or_else(|| Some(etcetera::home_dir().ok()?.join(".cargo")));
         Self::newest_in(&home.unwrap_or_default().join("registry").join("src"))
     }
 

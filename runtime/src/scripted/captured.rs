@@ -15,8 +15,8 @@ impl Captured {
         Self(numbered.chain(named).collect())
     }
 
-    /// `template` with `$1`, `${1}` and `${name}` replaced by what was captured. A `$` that names no captured group stays
-    /// (so that shell commands survive), and `$$` before a group's name stands for one `$`.
+    /// `template` with `$1`, `${1}` and `${name}` replaced by what was captured. A `$` that names no captured group
+    /// stays (so that shell commands survive), and `$$` before a group's name stands for one `$`.
     pub(super) fn fill(&self, template: &str) -> String {
         let mut out = String::with_capacity(template.len());
         let mut rest = template;

@@ -88,28 +88,24 @@ fn writes(events: &[String], bytes_kept: usize, split_bytes: usize) -> Vec<Bytes
     (0..all.len()).step_by(size).map(|at| all.slice(at..all.len().min(at + size))).collect()
 }
 
-/// A response body that does `acts`, until `shutdown`.
-pub(super) fn body(acts: Vec<Act>, shutdown: CancellationToken) -> Body {
-    let state = (acts.into_iter(), shutdown);
-    Body::from_stream(stream::unfold(state, |(mut acts, shutdown)| async move {
+/// A response body that does `acts`. A silence ends with `closing`, everything else with `abort`.
+pub(super) fn body(acts: Vec<Act>, closing: CancellationToken, abort: CancellationToken) -> Body {
+    let acts = acts.into_iter();
+    Body::from_stream(stream::unfold((acts, closing, abort), |(mut acts, closing, abort)| async move {
         loop {
             // Giving way lets the connection write out what it was given before.
             tokio::task::yield_now().await;
-            let cut = || Err(std::io::Error::other("the script cuts the connection here"));
             match acts.next()? {
-                Act::Write(bytes) => return Some((Ok(bytes), (acts, shutdown))),
-                Act::Pause(pause) => {
-                    tokio::select! {
-                        () = tokio::time::sleep(pause) => {}
-                        () = shutdown.cancelled() => return Some((cut(), (Vec::new().into_iter(), shutdown))),
-                    }
-                }
-                Act::Cut => return Some((cut(), (Vec::new().into_iter(), shutdown))),
-                Act::Stall => {
-                    shutdown.cancelled().await;
-                    return Some((cut(), (Vec::new().into_iter(), shutdown)));
-                }
+                Act::Write(bytes) => return Some((Ok(bytes), (acts, closing, abort))),
+                Act::Pause(pause) => tokio::select! {
+                    () = tokio::time::sleep(pause) => continue,
+                    () = abort.cancelled() => {}
+                },
+                Act::Stall => closing.cancelled().await,
+                Act::Cut => {}
             }
+            let cut = std::io::Error::other("the script cuts the connection here");
+            return Some((Err(cut), (Vec::new().into_iter(), closing, abort)));
         }
     }))
 }

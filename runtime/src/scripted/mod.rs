@@ -5,7 +5,8 @@
 //! when it comes back ([`signature`]), the prompt cache is simulated, and every fault of a network can be scripted.
 //!
 //! Invariants:
-//! - Which step is played, with which ids and signatures, is a pure function of the request. Only faults count attempts.
+//! - Which step is played, with which ids and signatures, is a pure function of the request. Only faults count
+//!   attempts.
 //! - It listens on this machine only and forgets everything when it stops.
 //!
 //! # Script

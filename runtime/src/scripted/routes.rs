@@ -45,7 +45,7 @@ async fn messages(Shared(state): Shared<Arc<State>>, request: Request) -> Respon
         Err(error) => finish(&state, record, Err(error)),
         Ok(None) => {
             state.record(record);
-            state.shutdown.cancelled().await;
+            state.closing.cancelled().await;
             StatusCode::SERVICE_UNAVAILABLE.into_response()
         }
     }
@@ -197,7 +197,7 @@ fn answer(state: &State, checked: Checked, record: &mut RequestRecord) -> Result
     };
     let acts = delivery::acts(events, fault, delivery, &record.request_id);
     let headers = [(CONTENT_TYPE, content_type), (CACHE_CONTROL, "no-cache")];
-    Ok(Some((headers, delivery::body(acts, state.shutdown.clone())).into_response()))
+    Ok(Some((headers, delivery::body(acts, state.closing.clone(), state.abort.clone())).into_response()))
 }
 
 /// The response of a fault that is an error from the start.

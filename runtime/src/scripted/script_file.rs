@@ -181,7 +181,8 @@ impl Reader<'_> {
             stop_reason: file.stop_reason.unwrap_or_else(|| usual.to_owned()),
             stop_sequence: file.stop_sequence,
             stop_details: file.refusal.map_or(Value::Null, |refusal| {
-                serde_json::json!({ "type": "refusal", "category": refusal.category, "explanation": refusal.explanation })
+                let RefusalFile { category, explanation } = refusal;
+                serde_json::json!({ "type": "refusal", "category": category, "explanation": explanation })
             }),
             usage: file.usage,
             faults,

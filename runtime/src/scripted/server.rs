@@ -80,7 +80,7 @@ impl ScriptedServer {
         let address = listener.local_addr().map_err(bind)?;
         let state = Arc::new(State::new(script, options.api_key, models));
         let app = router(Arc::clone(&state));
-        let stop = state.shutdown.clone();
+        let stop = state.closing.clone();
         let connections = Arc::new(AtomicUsize::new(0));
         let counter = Arc::clone(&connections);
         let listener = listener.tap_io(move |stream| {
@@ -117,9 +117,8 @@ impl ScriptedServer {
 
     /// Stops: takes no new requests, ends hanging ones, and gives running answers a moment to finish.
     pub async fn shutdown(mut self) {
-        self.state.shutdown.cancel();
-        let stopped = tokio::time::timeout(PATIENCE, &mut self.task).await;
-        if stopped.is_err() {
+        self.state.closing.cancel();
+        if tokio::time::timeout(PATIENCE, &mut self.task).await.is_err() {
             tracing::warn!("the scripted server was stopped with open connections");
         }
     }
@@ -127,7 +126,8 @@ impl ScriptedServer {
 
 impl Drop for ScriptedServer {
     fn drop(&mut self) {
-        self.state.shutdown.cancel();
+        self.state.closing.cancel();
+        self.state.abort.cancel();
         self.task.abort();
     }
 }

@@ -24,7 +24,10 @@ pub(super) struct State {
     pub(super) api_key: String,
     pub(super) models: ModelTable,
     pub(super) signing: SigningKey,
-    pub(super) shutdown: CancellationToken,
+    /// No new requests; those that would never end are ended.
+    pub(super) closing: CancellationToken,
+    /// Running answers are cut too.
+    pub(super) abort: CancellationToken,
     arrived: AtomicUsize,
     cache: Mutex<PromptCache>,
     attempts: Mutex<HashMap<(Hash, usize), usize>>,
@@ -38,7 +41,8 @@ impl State {
             api_key,
             models,
             signing: SigningKey::default(),
-            shutdown: CancellationToken::new(),
+            closing: CancellationToken::new(),
+            abort: CancellationToken::new(),
             arrived: AtomicUsize::new(0),
             cache: Mutex::default(),
             attempts: Mutex::default(),

@@ -3,8 +3,8 @@
 //!
 //! The walk starts before the first step and takes one step for each assistant message in the conversation, plus one
 //! for the answer that is due. What the user side said between two assistant messages (texts, tool results) is what
-//! `when` is matched with. Candidates are the steps that the last one names in `next`, in that order; without `next`, all
-//! later steps in file order. The first candidate that fits is taken.
+//! `when` is matched with. Candidates are the steps that the last one names in `next`, in that order; without `next`,
+//! all later steps in file order. The first candidate that fits is taken.
 
 use serde_json::Value;
 

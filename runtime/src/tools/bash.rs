@@ -1,7 +1,7 @@
 //! `bash`: a command in the sandbox, its output as it comes, and how it ended.
 //!
-//! Memory is bounded by what [`super::capture`] keeps (64 MiB of text, in memory; the blob store takes one piece). What the model is
-//! not shown at once goes to the blob store whole, after secrets were taken out.
+//! Memory is bounded by what [`super::capture`] keeps (64 MiB of text, in memory; the blob store takes one piece).
+//! What the model is not shown at once goes to the blob store whole, after secrets were taken out.
 
 use super::capture::{Capture, Captured, MAX_KEPT_BYTES, Source};
 use super::ending::Ending;
@@ -24,11 +24,12 @@ use std::sync::Arc;
 const MAX_COMMAND_BYTES: usize = 100_000;
 
 const NAME: &str = "bash";
-const DESCRIPTION: &str = "Runs a command with `bash -c` in the workspace, in a sandbox: no network, only the workspace and /tmp can be \
-    written. Comes back with `exit code: N` (or the signal, or that it took too long) and then standard output and standard error as they \
-    came; past 16,000 bytes head and tail, and the whole of it can be read with read_output. Each call is a new shell: directory, \
-    variables and background processes do not live on. Standard input is empty, so nothing can ask questions. Prefer read_file, edit_file, \
-    list_dir and search_files to cat, sed, ls and grep.";
+const DESCRIPTION: &str = "\
+    Runs a command with `bash -c` in the workspace, in a sandbox: no network, only the workspace and /tmp can be \
+    written. Comes back with `exit code: N` (or the signal, or that it took too long) and then standard output and \
+    standard error as they came; past 16,000 bytes head and tail, and the whole of it can be read with read_output. \
+    Each call is a new shell: directory, variables and background processes do not live on. Standard input is empty, \
+    so nothing can ask questions. Prefer read_file, edit_file, list_dir and search_files to cat, sed, ls and grep.";
 
 /// The tool.
 pub(super) struct Bash;
@@ -66,7 +67,7 @@ impl Tool for Bash {
     async fn run(&self, context: &ToolContext, input: Value) -> Result<ToolResult, ToolFailure> {
         let input = match parse::<Input>(NAME, input) {
             Ok(input) => input,
-            Err(result) => return Ok(result),
+            Err(result) => return Ok(*result),
         };
         if input.command.trim().is_empty() {
             return Ok(ToolResult::error("the command is empty"));
@@ -100,17 +101,22 @@ async fn execute(context: &ToolContext, input: &Input) -> Result<(Ending, Captur
         timeout_ms: Some(timeout_ms),
         ..ExecRequest::shell(input.command.as_str())
     };
+    if context.cancel.is_cancelled() {
+        return Err(GuestError::Failed(ToolFailure::Cancelled));
+    }
     let mut running = context.sandbox.exec(request).await?;
     let mut capture = Capture::new(MAX_KEPT_BYTES);
     loop {
         let chunk = tokio::select! {
-            chunk = running.next() => chunk,
+            biased;
+            // First, since a command that never stops writing must not keep it waiting.
             () = context.cancel.cancelled() => {
                 running.kill();
                 // The call is over only when nothing of the command is left; how it ended matters to nobody.
                 let _ = running.wait().await;
                 return Err(GuestError::Failed(ToolFailure::Cancelled));
             }
+            chunk = running.next() => chunk,
         };
         let lines = match chunk {
             Some(Chunk::Stdout(bytes)) => capture.push(Source::Stdout, &bytes),

@@ -1,8 +1,8 @@
 //! A command's output as text: both streams in the order of arrival, decoded, without terminal escapes.
 //!
 //! Memory is bounded: at most [`MAX_KEPT_BYTES`] are kept (what comes later is counted), and at most one line, or
-//! [`MAX_PENDING_BYTES`] of it, waits for its end. Nothing here redacts: a secret may span lines, so that is done on the
-//! whole text at the end.
+//! [`MAX_PENDING_BYTES`] of it, waits for its end. Nothing here redacts: a secret may span lines, so that is done on
+//! the whole text at the end.
 
 use std::borrow::Cow;
 

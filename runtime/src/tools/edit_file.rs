@@ -1,7 +1,8 @@
 //! `edit_file`: a piece of a file replaced by another, exactly once unless told otherwise.
 //!
-//! Encoding, byte order mark, line ends and permissions stay. A file whose bytes could not be written back as they were is
-//! refused. Between reading and writing nobody else works on the file: the agent loop runs writing calls one by one.
+//! Encoding, byte order mark, line ends and permissions stay. A file whose bytes could not be written back as they
+//! were is refused. Between reading and writing nobody else works on the file: the agent loop runs writing calls one
+//! by one.
 
 use super::guest::{self, GuestError};
 use super::nearest;
@@ -26,11 +27,12 @@ const MAX_DIFF_BYTES: usize = 6_000;
 const DIFF_TIME: Duration = Duration::from_secs(1);
 
 const NAME: &str = "edit_file";
-const DESCRIPTION: &str = "Replaces a piece of a text file of the workspace by another. old_string must be in the file exactly as given, \
-    with its indentation and without the line numbers of read_file, and only once unless replace_all is set: take in a few \
-    lines around it to make it unique. Line ends (CRLF), encoding, byte order mark and permissions of the file stay. Comes back with \
-    the change as a unified diff; when nothing fits, with the lines that are nearest. An empty old_string creates a file \
-    that is not there yet. Files up to 16 MiB.";
+const DESCRIPTION: &str = "\
+    Replaces a piece of a text file of the workspace by another. old_string must be in the file exactly as given, \
+    with its indentation and without the line numbers of read_file, and only once unless replace_all is set: take in \
+    a few lines around it to make it unique. Line ends (CRLF), encoding, byte order mark and permissions of the file \
+    stay. Comes back with the change as a unified diff; when nothing fits, with the lines that are nearest. An empty \
+    old_string creates a file that is not there yet. Files up to 16 MiB.";
 
 /// The tool.
 pub(super) struct EditFile;
@@ -70,8 +72,8 @@ impl Tool for EditFile {
 
     async fn run(&self, context: &ToolContext, input: Value) -> Result<ToolResult, ToolFailure> {
         match parse::<Input>(NAME, input) {
-            Ok(input) => guest::settle(context, edit(context, &input)).await,
-            Err(result) => Ok(result),
+            Ok(input) => guest::settle_write(context, edit(context, &input)).await,
+            Err(result) => Ok(*result),
         }
     }
 }
@@ -131,8 +133,8 @@ fn refusal(path: &str, text: &str, old: &str, error: EditError, context: &ToolCo
             let more = if count > named.len() { ", …" } else { "" };
             let places = format!("{}{more}", named.join(", "));
             format!(
-                "old_string is in {path} {count} times (in lines {places}); take in more lines around the one you mean, or set \
-                 replace_all"
+                "old_string is in {path} {count} times (in lines {places}); take in more lines around the one you \
+                 mean, or set replace_all"
             )
         }
     }
@@ -148,7 +150,8 @@ async fn put_edited(
         Ok(bytes) => bytes,
         Err(character) => {
             return Ok(ToolResult::error(format!(
-                "{} is in Windows-1252 (Latin-1), which has no `{character}`; write it another way, or convert the file to UTF-8 first",
+                "{} is in Windows-1252 (Latin-1), which has no `{character}`; write it another way, or convert \
+                 the file to UTF-8 first",
                 input.path
             )));
         }

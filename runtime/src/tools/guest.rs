@@ -33,15 +33,32 @@ impl From<SandboxError> for GuestError {
     }
 }
 
-/// Carries `work` out unless the call is cancelled meanwhile.
-pub(super) async fn settle(
+/// Carries out `work` that only looks, until the call is cancelled.
+pub(super) async fn settle_look(
     context: &ToolContext,
     work: impl Future<Output = Result<ToolResult, GuestError>>,
 ) -> Result<ToolResult, ToolFailure> {
+    // In this order: work that is done is not thrown away, and none is begun for a call that is cancelled already.
+    if context.cancel.is_cancelled() {
+        return Err(ToolFailure::Cancelled);
+    }
     tokio::select! {
+        biased;
         result = work => result.or_else(GuestError::settled),
         () = context.cancel.cancelled() => Err(ToolFailure::Cancelled),
     }
+}
+
+/// Carries out `work` that writes a file. Once begun it goes to its end, which is near: a write that was given up
+/// half-way would have an unknown outcome.
+pub(super) async fn settle_write(
+    context: &ToolContext,
+    work: impl Future<Output = Result<ToolResult, GuestError>>,
+) -> Result<ToolResult, ToolFailure> {
+    if context.cancel.is_cancelled() {
+        return Err(ToolFailure::Cancelled);
+    }
+    work.await.or_else(GuestError::settled)
 }
 
 /// A path as it stands in lists of changed files: without `.` in it. Nothing is looked up.

@@ -1,6 +1,7 @@
 //! `list_dir`: a folder as a tree with sizes.
 //!
-//! When there is more than can be shown, what lies higher goes first, and each folder says how many of its entries are missing.
+//! When there is more than can be shown, what lies higher goes first, and each folder says how many of its entries
+//! are missing.
 
 use super::guest::{self, GuestError};
 use super::missing;
@@ -24,9 +25,10 @@ const MAX_SHOWN: usize = 1_000;
 const MAX_LISTED: u32 = 20_000;
 
 const NAME: &str = "list_dir";
-const DESCRIPTION: &str = "Lists a folder of the workspace as an indented tree: folders end in `/`, files have their size in bytes. Leaves \
-    out what .gitignore excludes, and .git, unless include_ignored is set. Shows up to 1,000 entries, the higher ones first, and says \
-    how many are missing where. To find text in files use search_files.";
+const DESCRIPTION: &str = "\
+    Lists a folder of the workspace as an indented tree: folders end in `/`, files have their size in bytes. Leaves \
+    out what .gitignore excludes, and .git, unless include_ignored is set. Shows up to 1,000 entries, the higher \
+    ones first, and says how many are missing where. To find text in files use search_files.";
 
 /// The tool.
 pub(super) struct ListDir;
@@ -63,8 +65,8 @@ impl Tool for ListDir {
 
     async fn run(&self, context: &ToolContext, input: Value) -> Result<ToolResult, ToolFailure> {
         match parse::<Input>(NAME, input) {
-            Ok(input) => guest::settle(context, list(context, &input)).await,
-            Err(result) => Ok(result),
+            Ok(input) => guest::settle_look(context, list(context, &input)).await,
+            Err(result) => Ok(*result),
         }
     }
 }

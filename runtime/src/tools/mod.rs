@@ -36,6 +36,9 @@ use tokio_util::sync::CancellationToken;
 
 pub use schema::{ToolSchema, tools_json};
 
+/// Finds the whole output of a call of this session.
+pub type Outputs = Arc<dyn Fn(&CallId) -> Option<BlobRef> + Send + Sync>;
+
 /// What a tool has to work with.
 #[derive(Clone)]
 pub struct ToolContext {
@@ -50,7 +53,7 @@ pub struct ToolContext {
     /// Takes secrets out of a text before it is kept or shown.
     pub redactor: Arc<retrace_events::redact::Redactor>,
     /// Finds, among this session's finished calls, the whole output of a call (for `read_output`).
-    pub outputs: Arc<dyn Fn(&CallId) -> Option<BlobRef> + Send + Sync>,
+    pub outputs: Outputs,
     /// Takes pieces of output as they come, for whoever watches.
     pub progress: Arc<dyn Fn(&str) + Send + Sync>,
     /// Ends the call early.

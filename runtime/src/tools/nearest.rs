@@ -1,5 +1,5 @@
-//! Why an edit's old text was not found: the same text with other white space, the line numbers of `read_file` in it, or
-//! the most similar lines. The work is bounded: on a large file only a part is compared for similarity.
+//! Why an edit's old text was not found: the same text with other white space, the line numbers of `read_file` in it,
+//! or the most similar lines. The work is bounded: on a large file only a part is compared for similarity.
 
 use super::output::cut_line;
 use super::replace::to_lf;

@@ -1,6 +1,8 @@
-//! Fitting a text into what the model is shown: head and tail of what is too long, cut at line ends where there are any.
+//! Fitting a text into what the model is shown: head and tail of what is too long, cut at line ends where there are
+//! any.
 //!
-//! Pure functions over text. What is left out is not lost: the caller keeps it elsewhere and says in the note how to get it.
+//! Pure functions over text. What is left out is not lost: the caller keeps it elsewhere and says in the note how to
+//! get it.
 
 /// How much of a command's output the model is shown at once, in bytes.
 pub(super) const INLINE_BYTES: usize = 16_000;
@@ -19,8 +21,8 @@ pub(super) struct Omitted {
     pub(super) first_line: usize,
 }
 
-/// `text` as it is when it has at most `limit` bytes; otherwise 40% from its head and 60% from its tail with a line from
-/// `note` between them, together at most `limit` bytes (when `note` has fewer than that).
+/// `text` as it is when it has at most `limit` bytes; otherwise 40% from its head and 60% from its tail with a line
+/// from `note` between them, together at most `limit` bytes (when `note` has fewer than that).
 pub(super) fn cap(text: &str, limit: usize, note: impl Fn(Omitted) -> String) -> (String, Option<Omitted>) {
     if text.len() <= limit {
         return (text.to_owned(), None);
@@ -85,7 +87,7 @@ pub(super) fn thousands(number: u64) -> String {
     let digits = number.to_string();
     let mut text = String::with_capacity(digits.len() * 4 / 3 + 1);
     for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index) % 3 == 0 {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
             text.push(',');
         }
         text.push(digit);

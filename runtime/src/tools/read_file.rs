@@ -1,7 +1,7 @@
 //! `read_file`: a range of a file's lines, numbered.
 //!
-//! The file comes in blocks and only the lines asked for are kept, so a huge file costs time and no memory. What it is (other
-//! encoding, CRLF, binary, empty) is said, since the model's next edit depends on it.
+//! The file comes in blocks and only the lines asked for are kept, so a huge file costs time and no memory. What it
+//! is (other encoding, CRLF, binary, empty) is said, since the model's next edit depends on it.
 
 use super::guest::{self, GuestError};
 use super::lines::LineScanner;
@@ -29,11 +29,12 @@ const MAX_SCANNED_BYTES: u64 = 256 * 1024 * 1024;
 const SAMPLE_BYTES: usize = 64 * 1024;
 
 const NAME: &str = "read_file";
-const DESCRIPTION: &str = "Reads a text file of the workspace. Comes back with each line as `number<tab>text` and a last line in \
-    brackets that says how many lines there are in all, which are shown, and how the file is encoded when that is not plain UTF-8 \
-    with LF line ends. Shows up to 2,000 lines and 48,000 bytes at once, lines cut after 2,000 characters; use offset and limit for the \
-    rest. Of a binary file it shows size, probable kind and first bytes. Not for folders (list_dir) or for finding \
-    something in many files (search_files).";
+const DESCRIPTION: &str = "\
+    Reads a text file of the workspace. Comes back with each line as `number<tab>text` and a last line in brackets \
+    that says how many lines there are in all, which are shown, and how the file is encoded when that is not plain \
+    UTF-8 with LF line ends. Shows up to 2,000 lines and 48,000 bytes at once, lines cut after 2,000 characters; use \
+    offset and limit for the rest. Of a binary file it shows size, probable kind and first bytes. Not for folders \
+    (list_dir) or for finding something in many files (search_files).";
 
 /// The tool.
 pub(super) struct ReadFile;
@@ -79,8 +80,8 @@ impl Tool for ReadFile {
 
     async fn run(&self, context: &ToolContext, input: Value) -> Result<ToolResult, ToolFailure> {
         match parse::<Input>(NAME, input) {
-            Ok(input) => guest::settle(context, read(context, &input)).await,
-            Err(result) => Ok(result),
+            Ok(input) => guest::settle_look(context, read(context, &input)).await,
+            Err(result) => Ok(*result),
         }
     }
 }

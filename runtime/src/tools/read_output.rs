@@ -25,10 +25,12 @@ const MATCHED_CHARS: u64 = 64 * 1024;
 const PATTERN_BYTES: usize = 4 * 1024 * 1024;
 
 const NAME: &str = "read_output";
-const DESCRIPTION: &str = "Shows lines of the whole output of an earlier call whose result said that something was left out; its result \
-    names the call_id. Give offset_lines and limit_lines for a range, from_end for the last lines, or grep to see only lines that match a \
-    regular expression. Comes back with each line as `number<tab>text` and a last line in brackets with the totals. Shows up to 16,000 bytes at \
-    once, 500 lines unless told otherwise. The output stays as it was: nothing is run again.";
+const DESCRIPTION: &str = "\
+    Shows lines of the whole output of an earlier call whose result said that something was left out; its result \
+    names the call_id. Give offset_lines and limit_lines for a range, from_end for the last lines, or grep to see \
+    only lines that match a regular expression. Comes back with each line as `number<tab>text` and a last line in \
+    brackets with the totals. Shows up to 16,000 bytes at once, 500 lines unless told otherwise. The output stays as \
+    it was: nothing is run again.";
 
 /// The tool.
 pub(super) struct ReadOutput;
@@ -44,7 +46,8 @@ struct Input {
     /// How many lines to show at most. Left out: 500.
     #[schemars(range(min = 1))]
     limit_lines: Option<u64>,
-    /// Show this many of the last lines (with grep: of the last matching lines). Not together with offset_lines or limit_lines.
+    /// Show this many of the last lines (with grep: of the last matching lines). Not together with offset_lines or
+    /// limit_lines.
     #[schemars(range(min = 1))]
     from_end: Option<u64>,
     /// Only lines that match this regular expression (Rust syntax).
@@ -78,7 +81,7 @@ impl Tool for ReadOutput {
     async fn run(&self, context: &ToolContext, input: Value) -> Result<ToolResult, ToolFailure> {
         let input = match parse::<Input>(NAME, input) {
             Ok(input) => input,
-            Err(result) => return Ok(result),
+            Err(result) => return Ok(*result),
         };
         if input.from_end.is_some() && (input.offset_lines.is_some() || input.limit_lines.is_some()) {
             return Ok(ToolResult::error("from_end does not go together with offset_lines or limit_lines"));
@@ -89,11 +92,13 @@ impl Tool for ReadOutput {
         };
         let Some(output) = (context.outputs)(&CallId(input.call_id.clone())) else {
             return Ok(ToolResult::error(format!(
-                "no kept output for the call {}: outputs are kept only of calls whose result says that something was left out",
+                "no kept output for the call {}: outputs are kept only of calls whose result says that \
+                 something was left out",
                 one_line(&input.call_id, 80)
             )));
         };
         tokio::select! {
+            biased;
             result = read(context, &input, output, grep) => result,
             () = context.cancel.cancelled() => Err(ToolFailure::Cancelled),
         }

@@ -1,8 +1,8 @@
 //! The edit itself: replacing a piece of a text that must be found exactly, without touching anything else.
 //!
-//! Texts are compared with `\r\n` read as `\n`, since the model writes `\n`; what is put in gets the line ends of the file.
-//! Everything outside the replaced pieces stays as it is, byte for byte. Finding out why a text was not found is
-//! the task of [`super::nearest`].
+//! Texts are compared with `\r\n` read as `\n`, since the model writes `\n`; what is put in gets the line ends of the
+//! file. Everything outside the replaced pieces stays as it is, byte for byte. Finding out why a text was not found
+//! is the task of [`super::nearest`].
 
 use super::text_file::LineEnds;
 use std::borrow::Cow;

@@ -1,8 +1,8 @@
 //! What the model is told about a tool, and how its input is read back.
 //!
-//! The JSON schema is derived from the input type, so that schema and parser cannot disagree. The text of all tools stands at the
-//! very beginning of every request and is logged with the epoch, so [`tools_json`] must give the same bytes for the
-//! same tools: nothing here depends on time, order of hashing, or the machine.
+//! The JSON schema is derived from the input type, so that schema and parser cannot disagree. The text of all tools
+//! stands at the very beginning of every request and is logged with the epoch, so [`tools_json`] must give the same
+//! bytes for the same tools: nothing here depends on time, order of hashing, or the machine.
 
 use super::{Tool, ToolResult};
 use schemars::JsonSchema;
@@ -38,10 +38,11 @@ pub fn tools_json(tools: &[Arc<dyn Tool>]) -> String {
 }
 
 /// Reads a call's input; one that does not fit is the result the model is told.
-pub(super) fn parse<Input: DeserializeOwned + JsonSchema>(name: &str, input: Value) -> Result<Input, ToolResult> {
+pub(super) fn parse<Input: DeserializeOwned + JsonSchema>(name: &str, input: Value) -> Result<Input, Box<ToolResult>> {
     serde_json::from_value(input).map_err(|error| {
         let schema = input_schema::<Input>();
-        ToolResult::error(format!("invalid input for {name}: {error}\nfields: {}", field_list(&schema)))
+        let text = format!("invalid input for {name}: {error}\nfields: {}", field_list(&schema));
+        Box::new(ToolResult::error(text))
     })
 }
 
@@ -70,9 +71,11 @@ fn input_schema<Input: JsonSchema>() -> Value {
     schema
 }
 
-/// Takes out what the API does not need: titles, formats and the `null` of optional fields (which may simply be left out).
+/// Takes out what the API does not need: titles, formats and the `null` of optional fields (which may simply be left
+/// out).
 fn plain(schema: &mut Map<String, Value>) {
-    schema.retain(|key, value| !matches!(key.as_str(), "title" | "format") && !(key == "default" && value.is_null()));
+    let useless = |key: &str, value: &Value| matches!(key, "title" | "format") || (key == "default" && value.is_null());
+    schema.retain(|key, value| !useless(key, value));
     if let Some(Value::Array(types)) = schema.get_mut("type") {
         types.retain(|kind| kind != "null");
         if let [only] = types.as_slice() {

@@ -25,10 +25,12 @@ const MAX_LINE_CHARS: usize = 600;
 const TIMEOUT_MS: u64 = 30_000;
 
 const NAME: &str = "search_files";
-const DESCRIPTION: &str = "Searches the text of the workspace's files for a regular expression (Rust syntax, as in ripgrep), line by line. \
-    Comes back as `path:line:text`, lines around a match as `path-line-text`, and a last line with the counts and what was left out. \
-    Leaves out what .gitignore excludes, .git, and binary files. Shows up to 200 matches (max_results: up to 2,000) and 16,000 bytes. \
-    Set files_only to see only which files match. Faster and safer than grep in bash.";
+const DESCRIPTION: &str = "\
+    Searches the text of the workspace's files for a regular expression (Rust syntax, as in ripgrep), line by line. \
+    Comes back as `path:line:text`, lines around a match as `path-line-text`, and a last line with the counts and \
+    what was left out. Leaves out what .gitignore excludes, .git, and binary files. Shows up to 200 matches \
+    (max_results: up to 2,000) and 16,000 bytes. Set files_only to see only which files match. Faster and safer than \
+    grep in bash.";
 
 /// The tool.
 pub(super) struct SearchFiles;
@@ -77,8 +79,8 @@ impl Tool for SearchFiles {
 
     async fn run(&self, context: &ToolContext, input: Value) -> Result<ToolResult, ToolFailure> {
         match parse::<Input>(NAME, input) {
-            Ok(input) => guest::settle(context, search(context, input)).await,
-            Err(result) => Ok(result),
+            Ok(input) => guest::settle_look(context, search(context, input)).await,
+            Err(result) => Ok(*result),
         }
     }
 }

@@ -39,7 +39,9 @@ impl Window {
             return;
         }
         self.budget_bytes = self.budget_bytes.saturating_sub(cost);
-        self.shown.push(Shown { number: line.number, text: line.text.to_owned(), omitted_chars: line.omitted_chars });
+        // A file that begins as text may still hold NUL, which does not belong in a request.
+        let text = line.text.replace('\0', "␀");
+        self.shown.push(Shown { number: line.number, text, omitted_chars: line.omitted_chars });
     }
 
     /// The first line that was asked for.
@@ -66,8 +68,8 @@ impl Window {
         body
     }
 
-    /// The redacted lines, each with the index of the line it stands for. Where a secret took several lines and one is left,
-    /// the numbers behind it must still be the file's.
+    /// The redacted lines, each with the index of the line it stands for. Where a secret took several lines and one
+    /// is left, the numbers behind it must still be the file's.
     fn aligned<'a>(&self, text: &str, redacted: &'a str) -> Vec<(usize, &'a str)> {
         let lines: Vec<&str> = redacted.split('\n').collect();
         if lines.len() == self.shown.len() {

@@ -12,9 +12,11 @@ use serde::Deserialize;
 use serde_json::Value;
 
 const NAME: &str = "write_file";
-const DESCRIPTION: &str = "Writes a whole file of the workspace, in UTF-8 and exactly as given: a new one, or in place of what it \
-    held. Folders above it are created. The file is replaced in one step, so nobody ever sees half of it. Comes back with whether it \
-    was created or overwritten, and its lines and bytes. To change a part of a file use edit_file, which is shorter and safer.";
+const DESCRIPTION: &str = "\
+    Writes a whole file of the workspace, in UTF-8 and exactly as given: a new one, or in place of what it held. \
+    Folders above it are created. The file is replaced in one step, so nobody ever sees half of it. Comes back with \
+    whether it was created or overwritten, and its lines and bytes. To change a part of a file use edit_file, which \
+    is shorter and safer.";
 
 /// The tool.
 pub(super) struct WriteFile;
@@ -52,8 +54,8 @@ impl Tool for WriteFile {
 
     async fn run(&self, context: &ToolContext, input: Value) -> Result<ToolResult, ToolFailure> {
         match parse::<Input>(NAME, input) {
-            Ok(input) => guest::settle(context, write(context, &input)).await,
-            Err(result) => Ok(result),
+            Ok(input) => guest::settle_write(context, write(context, &input)).await,
+            Err(result) => Ok(*result),
         }
     }
 }

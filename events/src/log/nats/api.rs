@@ -8,7 +8,7 @@ use crate::hash::Hash;
 use crate::id::StreamId;
 use crate::log::chain::damaged;
 use crate::log::{Head, LogError};
-use async_nats::jetstream::{self, stream::RawMessageErrorKind};
+use async_nats::jetstream::{self, stream::RawMessageBuilder, stream::RawMessageErrorKind};
 use async_nats::{Client, HeaderMap, Request, RequestErrorKind};
 use bytes::Bytes;
 use serde::Deserialize;
@@ -106,16 +106,16 @@ impl Remote {
 
     /// The last message of a subject, which may hold wildcards, as the leader has it.
     pub(super) async fn last_message(&self, subject: &str) -> Result<Option<Incoming>, LogError> {
-        self.ask_leader(self.stream.raw_message_builder().last_by_subject(subject)).await
+        twice(|| self.ask_leader(self.stream.raw_message_builder().last_by_subject(subject))).await
     }
 
     /// The first message of a subject, which may hold wildcards, from `position` on, as the leader has it.
     pub(super) async fn next_message(&self, subject: &str, position: u64) -> Result<Option<Incoming>, LogError> {
-        self.ask_leader(self.stream.raw_message_builder().next_by_subject(subject).sequence(position)).await
+        twice(|| self.ask_leader(self.stream.raw_message_builder().next_by_subject(subject).sequence(position))).await
     }
 
-    async fn ask_leader(&self, question: jetstream::stream::RawMessageBuilder) -> Result<Option<Incoming>, LogError> {
-        match question.send().await {
+    async fn ask_leader(&self, question: RawMessageBuilder) -> Result<Option<Incoming>, LogError> {
+        match self.unless_broken(question.send()).await? {
             Ok(message) => Incoming::new(message.sequence, &message.subject, &message.headers, message.payload).map(Some),
             Err(e) => match e.kind() {
                 RawMessageErrorKind::NoMessageFound => Ok(None),
@@ -129,6 +129,10 @@ impl Remote {
 
     /// The state of the JetStream stream, as the leader has it.
     pub(super) async fn stream_state(&self, with_deleted: bool) -> Result<StreamState, LogError> {
+        twice(|| self.ask_state(with_deleted)).await
+    }
+
+    async fn ask_state(&self, with_deleted: bool) -> Result<StreamState, LogError> {
         #[derive(Deserialize)]
         struct Info {
             error: Option<jetstream::Error>,
@@ -136,8 +140,8 @@ impl Remote {
             state: StreamState,
         }
         let question = serde_json::json!({ "deleted_details": with_deleted });
-        let answer: Result<Info, _> = self.context.request(format!("STREAM.INFO.{STREAM}"), &question).await;
-        let info = answer.map_err(|e| self.unavailable(&e))?;
+        let answer = self.context.request(format!("STREAM.INFO.{STREAM}"), &question);
+        let info: Info = self.unless_broken(answer).await?.map_err(|e| self.unavailable(&e))?;
         match info.error {
             None => Ok(info.state),
             Some(error) if error.error_code().0 == STREAM_NOT_FOUND => Err(self.gone()),
@@ -148,7 +152,9 @@ impl Remote {
     /// Publishes a message and waits for its ack. `None` when there was no answer.
     pub(super) async fn publish(&self, subject: &str, headers: HeaderMap, body: Bytes) -> Result<Option<Ack>, LogError> {
         let request = Request::new().headers(headers).payload(body).timeout(Some(REQUEST));
-        match self.client.send_request(subject.to_owned(), request).await {
+        let answer = self.connection.signals.unless_broken(self.client.send_request(subject.to_owned(), request)).await;
+        let Some(answer) = answer else { return Ok(None) };
+        match answer {
             // The first messages of an atomic batch are answered with nothing.
             Ok(answer) if answer.payload.is_empty() => Ok(Some(Ack { error: None, seq: 0, duplicate: false })),
             Ok(answer) => serde_json::from_slice(&answer.payload).map(Some).map_err(|e| self.unavailable(&e)),
@@ -158,6 +164,12 @@ impl Remote {
                 RequestErrorKind::InvalidSubject | RequestErrorKind::MaxPayloadExceeded => Err(self.unavailable(&e)),
             },
         }
+    }
+
+    /// The answer to a question, unless the connection breaks before it comes.
+    pub(super) async fn unless_broken<T>(&self, answer: impl Future<Output = T>) -> Result<T, LogError> {
+        let answer = self.connection.signals.unless_broken(answer).await;
+        answer.ok_or_else(|| self.unavailable(&"the connection broke"))
     }
 
     fn gone(&self) -> LogError {
@@ -203,11 +215,23 @@ impl std::fmt::Debug for Remote {
 impl Connection {
     /// The server did not answer, or not in a way that says what happened.
     pub(super) fn unavailable(&self, why: &dyn std::fmt::Display) -> LogError {
-        let why = match self.complaint.recent() {
+        let why = match self.signals.complaint() {
             Some(complaint) => format!("{why} (the server said: {complaint})"),
             None => why.to_string(),
         };
         LogError::Unavailable { location: self.location.clone(), why }
+    }
+}
+
+/// Asks a second time when there was no answer: a question that was under way when the connection broke is lost, and
+/// the client does not say so.
+pub(super) async fn twice<T, F: Future<Output = Result<T, LogError>>>(ask: impl Fn() -> F) -> Result<T, LogError> {
+    match ask().await {
+        Err(LogError::Unavailable { location, why }) => {
+            tracing::debug!(%location, %why, "asking again");
+            ask().await
+        }
+        other => other,
     }
 }
 

@@ -6,12 +6,16 @@ use async_nats::{Client, ConnectErrorKind, ConnectOptions, Event};
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
+use tokio::sync::watch;
 
 /// How long connecting may take in all.
 const CONNECT: Duration = Duration::from_secs(5);
 
-/// How long a request to the server may take.
+/// How long the server may take to store something.
 pub(super) const REQUEST: Duration = Duration::from_secs(5);
+
+/// How long the server may take to answer a question, which is then asked once more.
+pub(super) const QUESTION: Duration = Duration::from_secs(3);
 
 /// The largest credentials or seed file that is read.
 const MAX_SECRET_BYTES: u64 = 64 * 1024;
@@ -27,32 +31,65 @@ const ADVISED: (i64, i64, i64) = (2, 15, 0);
 pub(super) struct Connection {
     pub(super) client: Client,
     pub(super) location: String,
-    pub(super) complaint: Complaint,
+    pub(super) signals: Arc<Signals>,
 }
 
-/// The server's last complaint. A call that is not permitted looks like a time-out to the caller; this is where the
-/// reason comes in.
-#[derive(Debug, Clone, Default)]
-pub(super) struct Complaint(Arc<Mutex<Option<(Instant, String)>>>);
+/// What the client says besides its answers.
+#[derive(Debug)]
+pub(super) struct Signals {
+    /// The server's last complaint. A call that is not permitted looks like a time-out to the caller; this is where
+    /// the reason comes in.
+    complaint: Mutex<Option<(Instant, String)>>,
+    /// Changes when the connection breaks: what was under way then is not answered any more.
+    breaks: watch::Sender<()>,
+}
 
-impl Complaint {
-    fn note(&self, what: String) {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some((Instant::now(), what));
+impl Signals {
+    fn new() -> Self {
+        Self { complaint: Mutex::default(), breaks: watch::Sender::new(()) }
     }
 
     /// What the server said while a request that has failed now could have been under way.
-    pub(super) fn recent(&self) -> Option<String> {
-        let noted = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+    pub(super) fn complaint(&self) -> Option<String> {
+        let noted = self.complaint.lock().unwrap_or_else(PoisonError::into_inner);
         noted.as_ref().filter(|(at, _)| at.elapsed() < 2 * REQUEST).map(|(_, what)| what.clone())
+    }
+
+    /// Waits for `answer`; `None` when the connection breaks before it comes.
+    pub(super) async fn unless_broken<T>(&self, answer: impl Future<Output = T>) -> Option<T> {
+        let mut breaks = self.breaks.subscribe();
+        tokio::select! {
+            biased;
+            answer = answer => Some(answer),
+            // The sender is ours, so that this waits for a break and for nothing else.
+            _ = breaks.changed() => None,
+        }
+    }
+
+    /// What the connection's own events mean to us.
+    fn hear(&self, event: &Event) {
+        match event {
+            Event::Connected | Event::Draining | Event::Closed => tracing::debug!(%event, "nats"),
+            Event::LameDuckMode | Event::SlowConsumer(_) => tracing::warn!(%event, "nats"),
+            Event::Disconnected => {
+                tracing::warn!(%event, "nats");
+                self.breaks.send_replace(());
+            }
+            Event::ServerError(_) | Event::ClientError(_) => {
+                tracing::warn!(%event, "nats");
+                let noted = (Instant::now(), event.to_string());
+                *self.complaint.lock().unwrap_or_else(PoisonError::into_inner) = Some(noted);
+            }
+        }
     }
 }
 
 /// Connects to one of the servers.
 pub(super) async fn connect(options: &NatsOptions) -> Result<Connection, LogError> {
     let location = options.to_string();
-    let complaint = Complaint::default();
-    let servers: Vec<&str> = options.servers().collect();
-    let prepared = prepare(options, &location, &complaint)?;
+    let signals = Arc::new(Signals::new());
+    let servers = options.hosts();
+    let prepared = prepare(options, &location, Arc::clone(&signals))?;
     let client = match tokio::time::timeout(CONNECT, prepared.connect(&servers[..])).await {
         Ok(Ok(client)) => client,
         Ok(Err(e)) => return Err(refused(location, &e)),
@@ -70,14 +107,20 @@ pub(super) async fn connect(options: &NatsOptions) -> Result<Connection, LogErro
     if !is_at_least(ADVISED) {
         tracing::warn!(%location, %version, "this nats-server has known ways to lose messages; use 2.15 or newer");
     }
-    Ok(Connection { client, location, complaint })
+    Ok(Connection { client, location, signals })
 }
 
 const UNREACHABLE: &str = "\nhint: is nats-server running there? without --log and NATS_URL the log is kept in a local file";
 
-fn prepare(options: &NatsOptions, location: &str, complaint: &Complaint) -> Result<ConnectOptions, LogError> {
+fn prepare(options: &NatsOptions, location: &str, signals: Arc<Signals>) -> Result<ConnectOptions, LogError> {
     let unfit = |why: String| LogError::Unfit { location: location.to_owned(), why };
     let mut prepared = ConnectOptions::new().name("retrace").request_timeout(Some(REQUEST)).connection_timeout(CONNECT);
+    if let Some((user, password)) = options.user() {
+        prepared = match password {
+            Some(password) => prepared.user_and_password(user, password),
+            None => prepared.token(user),
+        };
+    }
     if let Some(file) = &options.credentials {
         let credentials = read_secret(file).map_err(&unfit)?;
         let wrong = |e: std::io::Error| unfit(format!("{} is not a credentials file: {e}", file.display()));
@@ -97,23 +140,10 @@ fn prepare(options: &NatsOptions, location: &str, complaint: &Complaint) -> Resu
     if options.tls_first {
         prepared = prepared.tls_first();
     }
-    let complaint = complaint.clone();
     Ok(prepared.event_callback(move |event| {
-        let complaint = complaint.clone();
-        async move { hear(&complaint, &event) }
+        signals.hear(&event);
+        std::future::ready(())
     }))
-}
-
-/// What the connection's own events mean to us.
-fn hear(complaint: &Complaint, event: &Event) {
-    match event {
-        Event::Connected | Event::Draining | Event::Closed => tracing::debug!(%event, "nats"),
-        Event::Disconnected | Event::LameDuckMode | Event::SlowConsumer(_) => tracing::warn!(%event, "nats"),
-        Event::ServerError(_) | Event::ClientError(_) => {
-            tracing::warn!(%event, "nats");
-            complaint.note(event.to_string());
-        }
-    }
 }
 
 fn read_secret(file: &Path) -> Result<String, String> {

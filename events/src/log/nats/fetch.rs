@@ -5,8 +5,8 @@
 //! what the leader says there is.
 
 use super::STREAM;
-use super::api::Remote;
-use super::connect::REQUEST;
+use super::api::{Remote, twice};
+use super::connect::QUESTION;
 use super::message::{Incoming, parsed};
 use crate::log::LogError;
 use async_nats::header::{NATS_SEQUENCE, NATS_SUBJECT};
@@ -28,12 +28,13 @@ impl Remote {
     pub(super) async fn fetch(&self, subject: &str, position: u64, count: usize) -> Result<Vec<Incoming>, LogError> {
         let batch = count.min(BATCH);
         let question = json!({ "seq": position, "next_by_subj": subject, "batch": batch, "max_bytes": BATCH_BYTES });
-        self.direct_get(&question, batch).await
+        twice(|| self.direct_get(&question, batch)).await
     }
 
     /// The last message of each of `subjects`, of which there are at most [`BATCH`].
     pub(super) async fn fetch_last(&self, subjects: &[String]) -> Result<Vec<Incoming>, LogError> {
-        self.direct_get(&json!({ "multi_last": subjects }), subjects.len()).await
+        let question = json!({ "multi_last": subjects });
+        twice(|| self.direct_get(&question, subjects.len())).await
     }
 
     async fn direct_get(&self, question: &serde_json::Value, most: usize) -> Result<Vec<Incoming>, LogError> {
@@ -45,7 +46,7 @@ impl Remote {
         let mut messages = Vec::new();
         // One more than asked for: the message that ends them.
         while messages.len() <= most {
-            let answer = tokio::time::timeout(REQUEST, answers.next()).await;
+            let answer = self.unless_broken(tokio::time::timeout(QUESTION, answers.next())).await?;
             let Ok(Some(answer)) = answer else {
                 return Err(self.unavailable(&"reading was not answered"));
             };

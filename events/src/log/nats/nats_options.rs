@@ -4,6 +4,7 @@
 //! is made by [`std::fmt::Display`], which leaves them out, and `Debug` does the same.
 
 use crate::log::LogError;
+use percent_encoding::percent_decode_str;
 use std::fmt;
 use std::path::PathBuf;
 use std::str::FromStr;
@@ -108,6 +109,27 @@ impl NatsOptions {
         self.url.split(',').map(str::trim).filter(|server| !server.is_empty())
     }
 
+    /// User name and password in the first address that has one; without a password it is a token. The client library
+    /// leaves them out when it connects.
+    pub(super) fn user(&self) -> Option<(String, Option<String>)> {
+        let decode = |text: &str| percent_decode_str(text).decode_utf8_lossy().into_owned();
+        let (user, _) = self.servers().find_map(|server| server.split_once("://")?.1.rsplit_once('@'))?;
+        let (user, password) = user.split_once(':').map_or((user, None), |(user, password)| (user, Some(password)));
+        Some((decode(user), password.map(decode)))
+    }
+
+    /// The servers' addresses without users and passwords.
+    pub(super) fn hosts(&self) -> Vec<String> {
+        let mut hosts = Vec::new();
+        for server in self.servers() {
+            let (scheme, rest) = server.split_once("://").unwrap_or(("nats", server));
+            // A password may hold an `@` that was not escaped: the last one ends it.
+            let host = rest.rsplit_once('@').map_or(rest, |(_, host)| host);
+            hosts.push(format!("{scheme}://{host}"));
+        }
+        hosts
+    }
+
     fn set(&mut self, parameter: &str, value: &str) -> Result<(), String> {
         let number = || value.parse().map_err(|_| format!("`{value}` is not a number"));
         match (parameter, value) {
@@ -155,14 +177,7 @@ impl FromStr for NatsOptions {
 impl fmt::Display for NatsOptions {
     /// The addresses, without user names and passwords.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (index, server) in self.servers().enumerate() {
-            let (scheme, rest) = server.split_once("://").unwrap_or(("nats", server));
-            // A password may hold an `@` that was not escaped: the last one ends it.
-            let host = rest.rsplit_once('@').map_or(rest, |(_, host)| host);
-            let comma = if index > 0 { "," } else { "" };
-            write!(f, "{comma}{scheme}://{host}")?;
-        }
-        Ok(())
+        f.write_str(&self.hosts().join(","))
     }
 }
 

@@ -1,7 +1,7 @@
 //! The JetStream stream and the bucket: finding them, making them, and refusing ones that were made differently.
 
 use super::api::Remote;
-use super::connect::{Connection, REQUEST};
+use super::connect::{Connection, QUESTION, REQUEST};
 use super::nats_options::{DEFAULT_MAX_BYTES, NatsOptions};
 use super::object_blobs::ObjectBlobs;
 use super::{ALL_EVENTS, STREAM};
@@ -34,7 +34,7 @@ const NAME_IN_USE: u64 = 10_058;
 
 /// The stream and the bucket on the server behind `connection`.
 pub(super) async fn open(connection: Connection, options: &NatsOptions) -> Result<(Remote, Info), LogError> {
-    let context = ContextBuilder::new().timeout(REQUEST).ack_timeout(REQUEST).build(connection.client.clone());
+    let context = ContextBuilder::new().timeout(QUESTION).ack_timeout(REQUEST).build(connection.client.clone());
     let found = find(&connection, &context).await?;
     let may_shrink = found.is_none() && options.max_bytes == DEFAULT_MAX_BYTES;
     let info = match found {

@@ -111,7 +111,14 @@ async fn the_same_request_gets_the_same_answer_on_any_server() {
 #[tokio::test]
 async fn cancelling_works_before_during_and_after_the_headers() {
     let server = serve(
-        "[[step]]\nwhen = 'hang'\nfault = [{ hang = true }]\n[[step]]\nblock = [{ type = 'text', text = 'a long, long, long text' }]\nfault = [{ stall_after_events = 4 }]",
+        "
+[[step]]
+when = 'hang'
+fault = [{ hang = true }]
+[[step]]
+block = [{ type = 'text', text = 'a long, long, long text' }]
+fault = [{ stall_after_events = 4 }]
+",
     )
     .await;
     let client = client(&server.base_url());

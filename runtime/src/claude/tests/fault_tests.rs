@@ -159,7 +159,16 @@ async fn slow_bytes_are_waited_for_as_long_as_they_come() {
 
 #[tokio::test]
 async fn faults_come_one_an_attempt_and_a_policy_gets_through() {
-    let faults = "[[step.fault]]\nstatus = 429\nretry_after_ms = 1\n[[step.fault]]\nstatus = 529\ntimes = 2\n[[step.fault]]\ncut_after_events = 3";
+    let faults = "
+[[step.fault]]
+status = 429
+retry_after_ms = 1
+[[step.fault]]
+status = 529
+times = 2
+[[step.fault]]
+cut_after_events = 3
+";
     let server = serve(&script(faults)).await;
     let client = client(&server.base_url());
     let policy = RetryPolicy { base: Duration::from_millis(1), ..RetryPolicy::default() };
@@ -186,7 +195,14 @@ async fn faults_come_one_an_attempt_and_a_policy_gets_through() {
 #[tokio::test]
 async fn broken_tool_json_comes_as_it_is() {
     let server = serve(
-        "[[step]]\nstop_reason = 'max_tokens'\nblock = [{ type = 'tool_use', name = 'bash', raw_input = '{\"command\": \"l' }]",
+        "
+[[step]]
+stop_reason = 'max_tokens'
+[[step.block]]
+type = 'tool_use'
+name = 'bash'
+raw_input = '{\"command\": \"l'
+",
     )
     .await;
     let client = client(&server.base_url());
@@ -199,7 +215,10 @@ async fn broken_tool_json_comes_as_it_is() {
     let mut next = ask("x");
     next["messages"].as_array_mut().unwrap().extend([
         json!({ "role": "assistant", "content": content }),
-        json!({ "role": "user", "content": [{ "type": "tool_result", "tool_use_id": id, "is_error": true, "content": "no" }] }),
+        json!({
+            "role": "user",
+            "content": [{ "type": "tool_result", "tool_use_id": id, "is_error": true, "content": "no" }],
+        }),
     ]);
     let failure = send(&client, &next).await.0.unwrap_err();
     assert!(failure.message.contains("no step fits turn 2"), "only the script ends here: {}", failure.message);

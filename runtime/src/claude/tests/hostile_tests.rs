@@ -10,21 +10,29 @@ use crate::claude::{Assembler, Block, SseDecoder};
 fn stream() -> String {
     let events = [
         json!({ "type": "message_start", "message": { "id": "msg_1", "model": "m", "usage": { "input_tokens": 3 } } }),
-        json!({ "type": "content_block_start", "index": 0, "content_block": { "type": "thinking", "thinking": "", "signature": "" } }),
-        json!({ "type": "content_block_delta", "index": 0, "delta": { "type": "thinking_delta", "thinking": "hm é" } }),
-        json!({ "type": "content_block_delta", "index": 0, "delta": { "type": "signature_delta", "signature": "c2ln" } }),
+        start(0, json!({ "type": "thinking", "thinking": "", "signature": "" })),
+        delta(0, json!({ "type": "thinking_delta", "thinking": "hm é" })),
+        delta(0, json!({ "type": "signature_delta", "signature": "c2ln" })),
         json!({ "type": "content_block_stop", "index": 0 }),
         json!({ "type": "content_block_start", "index": 1, "content_block": { "type": "text", "text": "" } }),
         json!({ "type": "content_block_delta", "index": 1, "delta": { "type": "text_delta", "text": "Hi 🦀" } }),
         json!({ "type": "content_block_stop", "index": 1 }),
-        json!({ "type": "content_block_start", "index": 2, "content_block": { "type": "tool_use", "id": "t1", "name": "bash", "input": {} } }),
-        json!({ "type": "content_block_delta", "index": 2, "delta": { "type": "input_json_delta", "partial_json": "{\"a\": [1," } }),
-        json!({ "type": "content_block_delta", "index": 2, "delta": { "type": "input_json_delta", "partial_json": "2]}" } }),
+        start(2, json!({ "type": "tool_use", "id": "t1", "name": "bash", "input": {} })),
+        delta(2, json!({ "type": "input_json_delta", "partial_json": "{\"a\": [1," })),
+        delta(2, json!({ "type": "input_json_delta", "partial_json": "2]}" })),
         json!({ "type": "content_block_stop", "index": 2 }),
         json!({ "type": "message_delta", "delta": { "stop_reason": "tool_use" }, "usage": { "output_tokens": 9 } }),
         json!({ "type": "message_stop" }),
     ];
     events.iter().map(|event| format!("event: x\ndata: {event}\n\n")).collect()
+}
+
+fn start(index: u64, block: Value) -> Value {
+    json!({ "type": "content_block_start", "index": index, "content_block": block })
+}
+
+fn delta(index: u64, delta: Value) -> Value {
+    json!({ "type": "content_block_delta", "index": index, "delta": delta })
 }
 
 /// Runs the parsers over `bytes` and checks what they let through; returns whether an answer came out.
@@ -85,11 +93,25 @@ proptest! {
 
     #[test]
     fn any_json_as_events(values in prop::collection::vec(("[a-z_]{0,20}", any::<i64>(), "[ -~]{0,20}"), 0..10)) {
-        let names = ["message_start", "content_block_start", "content_block_delta", "content_block_stop", "message_delta", "message_stop", "error"];
+        let names = [
+            "message_start",
+            "content_block_start",
+            "content_block_delta",
+            "content_block_stop",
+            "message_delta",
+            "message_stop",
+            "error",
+        ];
         let mut text = String::new();
         for (name, index, data) in values {
             let kind = names.get(name.len() % 9).copied().unwrap_or(&name);
-            let event = json!({ "type": kind, "index": index, "content_block": { "type": data, "text": index }, "delta": { "type": "text_delta", "text": data }, "message": { "id": data } });
+            let event = json!({
+                "type": kind,
+                "index": index,
+                "content_block": { "type": data, "text": index },
+                "delta": { "type": "text_delta", "text": data },
+                "message": { "id": data },
+            });
             text += &format!("data: {event}\n\n");
         }
         survives(text.as_bytes());

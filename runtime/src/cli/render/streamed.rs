@@ -31,7 +31,7 @@ impl Streamed {
             }
         }
         if let Some(end) = self.line.rfind(char::is_whitespace) {
-            let complete = self.line[..end].to_owned();
+            let complete = self.line[..end].trim_end().to_owned();
             out.push_str(&self.show(&complete, redactor));
         }
         self.begun |= !out.is_empty();
@@ -41,7 +41,7 @@ impl Streamed {
     /// The rest of the answer, with a line end. Ready for the next answer afterwards.
     pub(super) fn finish(&mut self, redactor: &Redactor) -> String {
         let line = std::mem::take(&mut self.line);
-        let mut out = self.show(&line, redactor);
+        let mut out = self.show(line.trim_end(), redactor);
         if !self.printed.is_empty() {
             out.push('\n');
         }

@@ -118,11 +118,11 @@ fn at_most_as_loose(with: &Config, without: &Config) -> bool {
         && with_values.max_attempts.value <= without_values.max_attempts.value
         && surely_as_strict(with_values.sandbox.value, without_values.sandbox.value)
         && masks(without).iter().all(|name| masks(with).contains(name))
-        && with_values.model == without_values.model
-        && with_values.thinking == without_values.thinking
-        && with_values.base_url == without_values.base_url
-        && with_values.expose == without_values.expose
-        && with_values.log == without_values.log
+        && with_values.model.value == without_values.model.value
+        && with_values.thinking.value == without_values.thinking.value
+        && with_values.base_url.value == without_values.base_url.value
+        && with_values.expose.value == without_values.expose.value
+        && with_values.log.value == without_values.log.value
         && with.workspace.file_name() == without.workspace.file_name()
         && with.auth() == without.auth()
 }

@@ -125,6 +125,18 @@ async fn lifetimes_end_and_reading_renews_them() {
     assert_eq!(thousands(account(&mut cache, &long))[1], 0);
 }
 
+#[tokio::test(start_paused = true)]
+async fn reading_renews_a_prefix_also_when_the_mark_has_moved_on() {
+    let mut cache = PromptCache::default();
+    let first = blocks(vec![marked(1, "5m")]);
+    let longer = blocks(vec![block(1), marked(2, "5m")]);
+    account(&mut cache, &first);
+    tokio::time::advance(Duration::from_secs(290)).await;
+    assert_eq!(thousands(account(&mut cache, &longer)), [0, 1, 1, 0]);
+    tokio::time::advance(Duration::from_secs(290)).await;
+    assert_eq!(thousands(account(&mut cache, &first)), [0, 1, 0, 0], "written 580 s ago, read 290 s ago");
+}
+
 #[test]
 fn a_growing_conversation_reads_nearly_all_of_itself() {
     let mut cache = PromptCache::default();

@@ -1,9 +1,13 @@
 //! Writes, cuts and silences come where the script puts them.
 
-use axum::body::Bytes;
-use proptest::prelude::*;
+use std::task::Poll;
 
-use crate::scripted::delivery::{Act, acts};
+use axum::body::Bytes;
+use futures::Stream as _;
+use proptest::prelude::*;
+use tokio_util::sync::CancellationToken;
+
+use crate::scripted::delivery::{Act, acts, body};
 use crate::scripted::fault::{After, Fault};
 use crate::scripted::step::Delivery;
 
@@ -88,4 +92,28 @@ proptest! {
         prop_assert_eq!(writes.concat(), whole[..cut.min(whole.len())].to_vec());
         prop_assert!(split == 0 || writes.iter().all(|write| write.len() <= split && !write.is_empty()));
     }
+}
+
+/// What a body has to say when it is asked once: nothing yet (`None`), or bytes.
+async fn ask_once(stream: &mut axum::body::BodyDataStream) -> Option<Option<Vec<u8>>> {
+    std::future::poll_fn(|context| {
+        let said = std::pin::Pin::new(&mut *stream).poll_next(context);
+        Poll::Ready(match said {
+            Poll::Pending => None,
+            Poll::Ready(item) => Some(item.map(|bytes| bytes.unwrap().to_vec())),
+        })
+    })
+    .await
+}
+
+#[tokio::test]
+async fn the_body_gives_way_before_each_write_so_that_writes_are_not_joined() {
+    let acts = acts(events(), None, &Delivery::default(), "r");
+    let mut stream = body(acts, CancellationToken::new(), CancellationToken::new()).into_data_stream();
+    for event in events() {
+        assert_eq!(ask_once(&mut stream).await, None, "the write before has time to leave");
+        assert_eq!(ask_once(&mut stream).await, Some(Some(event.into_bytes())));
+    }
+    assert_eq!(ask_once(&mut stream).await, None);
+    assert_eq!(ask_once(&mut stream).await, Some(None), "the end");
 }

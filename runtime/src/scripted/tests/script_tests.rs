@@ -51,11 +51,32 @@ block = [{ type = "tool_use", name = "x", raw_input = "{" }, { type = "thinking"
 #[test]
 fn toml_inputs_become_json() {
     let script = Script::parse(
-        "[[step]]\n[[step.block]]\ntype = 'tool_use'\nname = 'x'\ninput = { s = 'a', i = -3, f = 1.5, b = true, d = 2026-11-21, l = [1, ['x']], t = { u = 'v' } }",
+        "
+[[step]]
+[[step.block]]
+type = 'tool_use'
+name = 'x'
+[step.block.input]
+s = 'a'
+i = -3
+f = 1.5
+b = true
+d = 2026-11-21
+l = [1, ['x']]
+t = { u = 'v' }
+",
     )
     .unwrap();
     let StepBlock::ToolUse { input: ToolInput::Object(input), .. } = &script.steps[0].blocks[0] else { panic!() };
-    let due = serde_json::json!({ "s": "a", "i": -3, "f": 1.5, "b": true, "d": "2026-11-21", "l": [1, ["x"]], "t": { "u": "v" } });
+    let due = serde_json::json!({
+        "s": "a",
+        "i": -3,
+        "f": 1.5,
+        "b": true,
+        "d": "2026-11-21",
+        "l": [1, ["x"]],
+        "t": { "u": "v" },
+    });
     assert_eq!(input, &due);
 }
 

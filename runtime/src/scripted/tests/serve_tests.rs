@@ -5,10 +5,12 @@ use std::time::Duration;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
+use tokio_util::sync::CancellationToken;
+
 use super::script;
 use crate::claude::tests::{ask, client, send, serve};
-use crate::claude::{Block, StopReason};
-use crate::scripted::{ServerOptions, serve_until_ctrl_c};
+use crate::claude::{Auth, Block, ClaudeClient, Endpoint, FailureKind, ModelRow, ModelTable, Secret, StopReason};
+use crate::scripted::{ScriptedServer, ServerOptions, serve_until_ctrl_c};
 
 /// Tells the process that it is the child of a test, and where to write its address.
 const CHILD: &str = "RETRACE_TEST_SERVE_CHILD";
@@ -91,4 +93,97 @@ block = [{ type = 'text', text = 'got $1' }]",
     let indices: Vec<usize> = records.iter().map(|record| record.index).collect();
     assert_eq!(indices, (0..120).collect::<Vec<_>>());
     assert!(records.iter().all(|record| record.refusal.is_none()));
+}
+
+#[tokio::test]
+async fn an_answer_that_is_being_sent_is_finished_before_it_stops() {
+    let server = serve(
+        "[[step]]
+delivery = { split = 100, delay_ms = 10 }
+block = [{ type = 'text', text = 'a text that takes its time to arrive at the other end' }]",
+    )
+    .await;
+    let client = client(&server.base_url());
+    let (began, mut beginning) = tokio::sync::mpsc::unbounded_channel();
+    let answer = tokio::spawn(async move {
+        let on_delta = move |delta| drop(began.send(delta));
+        let body = ask("x").to_string().into();
+        client.send(body, &[], on_delta, &CancellationToken::new()).await
+    });
+    assert!(beginning.recv().await.is_some());
+    server.shutdown().await;
+    let answer = answer.await.unwrap().unwrap();
+    assert!(answer.content_json.contains("at the other end"));
+}
+
+#[tokio::test]
+async fn a_dropped_server_cuts_what_it_was_sending() {
+    let server = serve(
+        "[[step]]
+delivery = { split = 10, delay_ms = 60000 }
+block = [{ type = 'text', text = 'never ends' }]",
+    )
+    .await;
+    let client = client(&server.base_url());
+    let answer = tokio::spawn(async move { send(&client, &ask("x")).await.0 });
+    while server.requests().is_empty() {
+        tokio::task::yield_now().await;
+    }
+    drop(server);
+    let failure = tokio::time::timeout(Duration::from_secs(10), answer).await.unwrap().unwrap().unwrap_err();
+    assert!(failure.is_retryable(), "{failure:?}");
+}
+
+#[tokio::test]
+async fn keys_and_models_of_its_own() {
+    let models = ModelTable::builtin().unwrap();
+    let house = ModelRow { id: "house-model".to_owned(), max_output_tokens: 10, ..models.row("claude-opus-4-8") };
+    let models = models.with_overrides(&toml::to_string(&json!({ "model": [house] })).unwrap()).unwrap();
+    let script = script("[[step]]\nblock = [{ type = 'thinking' }, { type = 'text', text = 'hello' }]");
+    let options = ServerOptions { api_key: "house-key".to_owned(), models: Some(models), ..ServerOptions::default() };
+    let server = ScriptedServer::start(script, options).await.unwrap();
+
+    let refused = send(&client(&server.base_url()), &ask("x")).await.0.unwrap_err();
+    assert_eq!(refused.kind, FailureKind::Authentication);
+    let endpoint = Endpoint::new(server.base_url(), Auth::ApiKey(Secret::new("house-key")));
+    let client = ClaudeClient::new(&endpoint).unwrap();
+    let mut request = ask("x");
+    request["model"] = json!("house-model");
+    let refused = send(&client, &request).await.0.unwrap_err();
+    assert!(refused.message.contains("1000 > 10, which is the maximum"), "{}", refused.message);
+    request["max_tokens"] = json!(10);
+    request.as_object_mut().unwrap().shift_remove("thinking");
+    let answer = send(&client, &request).await.0.unwrap();
+    assert_eq!(answer.blocks, [Block::Text { text: "hello".to_owned() }], "this model thinks only when it is asked to");
+    assert_eq!(answer.model, "house-model");
+}
+
+#[tokio::test]
+async fn the_cache_shows_in_usage_and_records() {
+    let server = serve(
+        "[[step]]
+block = [{ type = 'text', text = 'one' }]
+[[step]]
+usage = { output_tokens = 77, input_tokens = 5 }
+block = [{ type = 'text', text = 'two' }]",
+    )
+    .await;
+    let client = client(&server.base_url());
+    let mut request = ask("x");
+    let system = "You are careful. ".repeat(400);
+    request["system"] =
+        json!([{ "type": "text", "text": system, "cache_control": { "type": "ephemeral", "ttl": "1h" } }]);
+    let first = send(&client, &request).await.0.unwrap().usage;
+    assert!(first.cache_creation_1h_input_tokens > 1_500 && first.cache_read_input_tokens == 0, "{first:?}");
+    assert_eq!(first.cache_creation_5m_input_tokens, 0);
+    request["messages"]
+        .as_array_mut()
+        .unwrap()
+        .extend([json!({ "role": "assistant", "content": "one" }), json!({ "role": "user", "content": "and now?" })]);
+    let second = send(&client, &request).await.0.unwrap().usage;
+    assert_eq!(second.cache_read_input_tokens, first.cache_creation_input_tokens);
+    assert_eq!((second.input_tokens, second.output_tokens), (5, 77), "the step's own figures");
+    let records = server.requests();
+    assert_eq!(records[0].cache_creation_input_tokens, first.cache_creation_input_tokens);
+    assert_eq!(records[1].cache_read_input_tokens, second.cache_read_input_tokens);
 }

@@ -14,7 +14,11 @@ const SCRIPT: &str = "
 [[step]]
 name = 'hello'
 when = 'hi'
-block = [{ type = 'thinking', text = 'hm' }, { type = 'text', text = 'hello' }, { type = 'tool_use', name = 'a', raw_input = '{\"x\":' }]
+block = [
+  { type = 'thinking', text = 'hm' },
+  { type = 'text', text = 'hello' },
+  { type = 'tool_use', name = 'a', raw_input = '{\"x\":' },
+]
 [[step]]
 name = 'cut'
 when = 'cut'

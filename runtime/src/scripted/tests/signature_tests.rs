@@ -9,7 +9,12 @@ use crate::scripted::signature::{SigningKey, verify};
 
 const SCRIPT: &str = "
 [[step]]
-block = [{ type = 'thinking', text = 'first' }, { type = 'text', text = 'one' }, { type = 'thinking', text = 'again' }, { type = 'text', text = 'two' }]
+block = [
+  { type = 'thinking', text = 'first' },
+  { type = 'text', text = 'one' },
+  { type = 'thinking', text = 'again' },
+  { type = 'text', text = 'two' },
+]
 [[step]]
 block = [{ type = 'redacted_thinking' }, { type = 'text', text = 'three' }]
 [[step]]
@@ -29,7 +34,10 @@ fn answer(request: &Value) -> Value {
 fn conversation() -> Value {
     let mut request = messages(json!([user(json!("hello"))]));
     request["system"] = json!([text("be brief"), text("be kind")]);
-    request["tools"] = json!([{ "name": "a", "input_schema": { "type": "object" } }, { "name": "b", "input_schema": { "type": "object" } }]);
+    request["tools"] = json!([
+        { "name": "a", "input_schema": { "type": "object" } },
+        { "name": "b", "input_schema": { "type": "object" } },
+    ]);
     for said in ["go on", "and on", "end"] {
         let content = answer(&request);
         let list = request["messages"].as_array_mut().unwrap();
@@ -166,7 +174,10 @@ proptest! {
             match value {
                 Value::String(text) => into.push(text),
                 Value::Array(items) => items.iter_mut().for_each(|item| strings(item, into)),
-                Value::Object(fields) => fields.iter_mut().filter(|(key, _)| *key != "role").for_each(|(_, value)| strings(value, into)),
+                Value::Object(fields) => {
+                    let members = fields.iter_mut().filter(|(key, _)| *key != "role");
+                    members.for_each(|(_, value)| strings(value, into));
+                }
                 _ => {}
             }
         }

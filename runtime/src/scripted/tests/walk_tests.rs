@@ -144,7 +144,11 @@ proptest! {
 
     #[test]
     fn the_walk_of_a_longer_conversation_begins_like_that_of_a_shorter_one(said in prop::collection::vec("(a|b|c)", 1..6)) {
-        let script = steps("name = 'x'; next = ['y', 'z']\nname = 'y'; when = 'a'; next = 'x'\nname = 'z'; next = ['z', 'x']; when = 'b|c'");
+        let script = steps(
+            "name = 'x'; next = ['y', 'z']
+             name = 'y'; when = 'a'; next = 'x'
+             name = 'z'; next = ['z', 'x']; when = 'b|c'",
+        );
         let said: Vec<Value> = said.into_iter().map(Value::from).collect();
         let all = played(&script, &said).unwrap();
         for turns in 1..=said.len() {

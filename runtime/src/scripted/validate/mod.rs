@@ -78,8 +78,8 @@ pub(super) fn check(request: &Value, row: &ModelRow, endpoint: Endpoint, version
     breakpoints::check(request)
 }
 
-/// Checks the end of a conversation: whether its last message may be the assistant's. `paused` says that the last answer
-/// stopped with `pause_turn`, so that sending it back means to go on.
+/// Checks the end of a conversation: whether its last message may be the assistant's. `paused` says that the last
+/// answer stopped with `pause_turn`, so that sending it back means to go on.
 ///
 /// # Errors
 /// When it may not, or ends in white space.

@@ -32,8 +32,8 @@ fn check_results(message: &Value, index: usize, open: &[&str]) -> Result<(), Api
             return Err(ApiError::at(
                 &path,
                 format!(
-                    "unexpected `tool_use_id` found in `tool_result` blocks: {id}. Each `tool_result` block must have a \
-                     corresponding `tool_use` block in the previous message."
+                    "unexpected `tool_use_id` found in `tool_result` blocks: {id}. Each `tool_result` block must have \
+                     a corresponding `tool_use` block in the previous message."
                 ),
             ));
         }

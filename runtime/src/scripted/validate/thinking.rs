@@ -83,7 +83,8 @@ pub(super) fn is_on(request: &Value, row: &ModelRow) -> bool {
     }
 }
 
-/// How thinking comes back. Models that still take a budget show it unless told otherwise; newer ones leave the text out.
+/// How thinking comes back. Models that still take a budget show it unless told otherwise; newer ones leave the text
+/// out.
 pub(in crate::scripted) fn display(request: &Value, row: &ModelRow) -> ThinkingDisplay {
     let between = request.as_object().and_then(chosen) == Some(ThinkingType::BetweenTools.as_str());
     if !is_on(request, row) && !between {

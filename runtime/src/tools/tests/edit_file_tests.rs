@@ -34,7 +34,7 @@ async fn an_edit_changes_one_place_and_shows_it() {
 async fn encoding_mark_line_ends_and_last_line_stay() {
     let bench = Bench::new().await;
     let utf16 = |text: &str| text.encode_utf16().flat_map(u16::to_be_bytes).collect::<Vec<u8>>();
-    let table: [(&str, Vec<u8>, &str, &str, Vec<u8>); 5] = [
+    let table = [
         ("crlf", b"a\r\nb\r\nc".to_vec(), "a\nb", "x\ny\nz", b"x\r\ny\r\nz\r\nc".to_vec()),
         ("bom", "\u{FEFF}a\n".into(), "a", "ä", "\u{FEFF}ä\n".into()),
         ("utf16", utf16("\u{FEFF}a\r\nü\r\n"), "ü", "🚀", utf16("\u{FEFF}a\r\n🚀\r\n")),

@@ -150,3 +150,20 @@ async fn secrets_are_taken_out_and_numbers_stay_right() {
     );
     assert!(text.ends_with("     8\tlast\n[8 lines]"), "{text}");
 }
+
+#[tokio::test]
+async fn a_file_too_large_to_look_through_is_said() {
+    let bench = Bench::new().await;
+    bench.file("huge.txt", "line\n".repeat(20_000));
+    // The rest is a hole: it reads as NUL and takes no space.
+    let file = std::fs::File::options().write(true).open(bench.path("huge.txt")).unwrap();
+    file.set_len(300 << 20).unwrap();
+    let text = bench.ok("read_file", json!({"path": "huge.txt", "limit": 1})).await;
+    assert_eq!(text, "     1\tline\n[lines 1 to 1 of more than 20,001; to go on: offset 2]");
+    let text = bench.ok("read_file", json!({"path": "huge.txt", "offset": 20_000, "limit": 2})).await;
+    assert!(text.starts_with(" 20000\tline\n 20001\t␀␀␀"), "{}", &text[..60]);
+    let text = bench.fails("read_file", json!({"path": "huge.txt", "offset": 20_002})).await;
+    assert!(text.contains("lies beyond the first 268,435,456 bytes; use bash"), "{text}");
+    let text = bench.fails("edit_file", json!({"path": "huge.txt", "old_string": "line", "new_string": "x"})).await;
+    assert_eq!(text, "huge.txt is too large to edit (314,572,800 bytes); use bash (sed, or a script)");
+}

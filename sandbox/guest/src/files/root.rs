@@ -137,7 +137,3 @@ pub(super) fn io_failure(path: &Path, error: &io::Error) -> Failure {
         None => Failure::new(FailureKind::Io, format!("{}: {error}", path.display())),
     }
 }
-
-#[cfg(test)]
-#[path = "root_tests.rs"]
-mod root_tests;

@@ -23,6 +23,12 @@ const CONNECT_TIME: Duration = Duration::from_millis(100);
 
 /// Tries everything that the plan names.
 pub(super) fn observe(plan: &ProbePlan, seen: &mut Observations) {
+    observe_files_and_sockets(plan, seen);
+    observe_privileges(seen);
+}
+
+/// What leaves this process as it is.
+pub(super) fn observe_files_and_sockets(plan: &ProbePlan, seen: &mut Observations) {
     seen.tcp = plan.tcp.iter().map(|address| attempt(TcpStream::connect_timeout(address, CONNECT_TIME))).collect();
     seen.abstract_socket = Some(attempt(
         SocketAddr::from_abstract_name(&plan.abstract_socket).and_then(|address| UnixStream::connect_addr(&address)),
@@ -43,6 +49,9 @@ pub(super) fn observe(plan: &ProbePlan, seen: &mut Observations) {
         // Opening changes nothing; nothing is written, nor truncated.
         .map(|path| (RawPath::from(&path), attempt(OpenOptions::new().write(true).open(path))))
         .collect();
+}
+
+fn observe_privileges(seen: &mut Observations) {
     // SAFETY: system calls on integers and static strings. They change this short-lived process at most.
     unsafe {
         seen.ptrace = Some(result_of(libc::ptrace(libc::PTRACE_TRACEME, 0, 0, 0)));

@@ -1,0 +1,104 @@
+//! Tests of what people see.
+
+mod clean;
+mod live;
+mod streamed;
+mod transcript;
+mod units;
+
+use super::{Detail, Style, Transcript};
+use crate::tools;
+use retrace_events::payload::Payload;
+use retrace_events::redact::Redactor;
+use retrace_events::testing::{EventMaker, example_settings, example_stream};
+use retrace_events::{CallId, Event, EventId, payload};
+use std::sync::{Arc, LazyLock};
+
+/// A known secret of the tests' user.
+const SECRET: &str = "hunter2-correct-horse";
+
+fn redactor() -> Arc<Redactor> {
+    // Building one takes longer than most tests.
+    static REDACTOR: LazyLock<Arc<Redactor>> = LazyLock::new(|| Arc::new(Redactor::new(vec![SECRET.to_owned()])));
+    Arc::clone(&REDACTOR)
+}
+
+fn transcript(detail: Detail) -> Transcript {
+    Transcript::new(Style::Plain, detail, redactor(), tools::all())
+}
+
+fn events(payloads: Vec<Payload>) -> Vec<Event> {
+    let mut maker = EventMaker::new(example_stream("00000000-11111111"), 1);
+    payloads.iter().map(|payload| Event::decode(maker.payload(payload, None)).unwrap()).collect()
+}
+
+/// The text of `payloads`, as one transcript.
+fn text(detail: Detail, payloads: Vec<Payload>) -> String {
+    let mut transcript = transcript(detail);
+    events(payloads).iter().map(|event| transcript.event(event)).collect()
+}
+
+fn some_event() -> EventId {
+    events(vec![prompted("x")])[0].envelope.id
+}
+
+fn started(sandbox: &str) -> Vec<Payload> {
+    let session = payload::session::Started {
+        title: "a title".to_owned(),
+        workspace: "/home/me/project".to_owned(),
+        retrace_version: "0.1.0".to_owned(),
+        settings: example_settings(),
+    };
+    let proof = |name: &str| payload::sandbox::Proof { name: name.to_owned(), passed: true, detail: String::new() };
+    let sandbox = payload::sandbox::Started {
+        backend: sandbox.to_owned(),
+        level: sandbox.to_owned(),
+        proofs: vec![proof("network"), proof("root")],
+        limits: Vec::new(),
+    };
+    vec![session.into(), sandbox.into()]
+}
+
+fn prompted(words: &str) -> Payload {
+    let source = payload::turn::PromptSource::Local;
+    payload::turn::Prompted { text: words.to_owned(), source, attachments: Vec::new() }.into()
+}
+
+fn answered(content: &str) -> Payload {
+    payload::turn::Answered {
+        request: EventId(uuid::Uuid::nil()),
+        content: content.to_owned(),
+        model: "m".to_owned(),
+        stop_reason: "end_turn".to_owned(),
+        stop_details: None,
+        usage: payload::turn::Usage { input_tokens: 1_200, cache_read_tokens: 34_000, output_tokens: 56, ..Default::default() },
+        cost_microusd: 12_345,
+        request_id: None,
+        duration_ms: 2_340,
+    }
+    .into()
+}
+
+fn called(call: &str, tool: &str, input: &str) -> Payload {
+    payload::tool::Called {
+        call: CallId(call.to_owned()),
+        tool: tool.to_owned(),
+        input: input.to_owned(),
+        answer: some_event(),
+        effect: payload::tool::Effect::Writes,
+    }
+    .into()
+}
+
+fn finished(call: &str, code: Option<i32>, content: &str) -> Payload {
+    payload::tool::Finished {
+        call: CallId(call.to_owned()),
+        is_error: code.is_some_and(|code| code != 0),
+        content: content.to_owned(),
+        exit: code.map(|code| payload::tool::Exit { code: Some(code), signal: None, timed_out: false }),
+        output: None,
+        changed: Vec::new(),
+        duration_ms: 1_234,
+    }
+    .into()
+}

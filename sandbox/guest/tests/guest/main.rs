@@ -1,0 +1,10 @@
+//! The guest binary over its real protocol, as a plain process: what it does must not depend on a sandbox around it.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
+
+mod client;
+mod exec;
+mod files;
+mod protocol;
+mod search;
+mod tree;
+mod write;
