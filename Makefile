@@ -5,9 +5,9 @@ export CARGO_TARGET_DIR ?= $(RETRACE_CACHE)/target
 export PATH := $(RETRACE_CACHE)/bin:$(PATH):$(HOME)/.cargo/bin
 
 RETRACE := $(CARGO_TARGET_DIR)/debug/retrace
-PYTHON_FILES = $(shell git ls-files '*.py')
 
 .PHONY: help setup build demo demo-nats test bench check fmt ci
+.PHONY: check-tools check-format check-lints check-docs check-licences check-unused check-scripts
 .DEFAULT_GOAL := help
 
 help: ## show these targets
@@ -36,15 +36,29 @@ bench: ## durable appends beside the disk's own fsync, and resuming long session
 	@.ci/setup base nats
 	@cargo bench --locked -p retrace-benches
 
-check: ## lints, format, documentation, licences, unused dependencies
+check: check-format check-lints check-docs check-licences check-unused check-scripts ## lints, format, documentation, licences, unused dependencies
+
+check-tools:
 	@.ci/setup base lint
+
+check-format: check-tools
 	cargo fmt --all --check
+
+check-lints: check-tools
 	cargo clippy --locked --workspace --all-targets -- -D warnings
+
+check-docs: check-tools
 	RUSTDOCFLAGS="-D warnings" cargo doc --locked --workspace --no-deps --document-private-items
+
+check-licences: check-tools
 	cargo deny --locked check --hide-inclusion-graph licenses bans sources
+
+check-unused: check-tools
 	cargo shear
-	$(if $(PYTHON_FILES),python3 -c 'import ast, sys; [ast.parse(open(f).read(), f) for f in sys.argv[1:]]' $(PYTHON_FILES))
-	bash -n .ci/setup .ci/with-nats .ci/run
+
+check-scripts: check-tools
+	for script in .ci/setup .ci/with-nats .ci/run; do bash -n $$script || exit 1; done
+	for file in $$(git ls-files '*.py'); do python3 -c "compile(open('$$file').read(), '$$file', 'exec')" || exit 1; done
 
 fmt: ## format the sources
 	@cargo fmt --all

@@ -9,6 +9,7 @@ mod patterns;
 #[cfg(test)]
 mod tests;
 
+use aho_corasick::{AhoCorasick, MatchKind};
 use patterns::{ALTERNATIVES, Alternative};
 use regex::{Captures, Regex, RegexBuilder};
 use std::borrow::Cow;
@@ -18,7 +19,7 @@ use std::ops::Range;
 const MIN_KNOWN_BYTES: usize = 8;
 
 /// What is already redacted, and stays.
-const MARKER: &str = r"(?P<marker>\[redacted:[a-z_]+\])";
+const MARKER: &str = r"\[redacted:[a-z_]+\]";
 
 /// The most memory the compiled patterns may take.
 const SIZE_LIMIT_BYTES: usize = 64 * 1024 * 1024;
@@ -26,9 +27,16 @@ const SIZE_LIMIT_BYTES: usize = 64 * 1024 * 1024;
 /// Replaces secrets in text.
 #[derive(Debug, Clone)]
 pub struct Redactor {
-    /// One alternation over everything; `None` when it could not be built, and then nothing gets through.
-    pattern: Option<Regex>,
-    /// The groups of `pattern` that hold what is replaced.
+    /// `None` when something in it could not be built, and then nothing gets through.
+    finders: Option<Finders>,
+}
+
+#[derive(Debug, Clone)]
+struct Finders {
+    marker: Regex,
+    known: AhoCorasick,
+    usual: Regex,
+    /// The groups of `usual` that hold what is replaced.
     groups: Vec<Group>,
 }
 
@@ -47,53 +55,70 @@ impl Redactor {
         let escaped: Vec<String> = known_secrets.iter().filter_map(|secret| json_escaped(secret)).collect();
         known_secrets.extend(escaped);
         known_secrets.retain(|secret| secret.len() >= MIN_KNOWN_BYTES && !secret.contains("[redacted:"));
-        // Where one value begins another, the longer one has to be tried first.
-        known_secrets.sort_by_key(|secret| std::cmp::Reverse(secret.len()));
-        let known: Vec<String> = known_secrets.iter().map(|secret| regex::escape(secret)).collect();
-        let mut alternatives = vec![MARKER.to_owned()];
-        if !known.is_empty() {
-            alternatives.push(format!("(?P<known>{})", known.join("|")));
-        }
-        alternatives.extend(ALTERNATIVES.iter().map(|alternative| alternative.pattern.to_owned()));
-        let pattern = RegexBuilder::new(&alternatives.join("|")).size_limit(SIZE_LIMIT_BYTES).build();
-        let pattern = pattern.inspect_err(|e| tracing::error!(%e, "cannot build the redaction patterns")).ok();
-        let groups = pattern.as_ref().map(groups_of).unwrap_or_default();
-        Self { pattern, groups }
+        let finders = Finders::build(&known_secrets);
+        let finders = finders.inspect_err(|why| tracing::error!(%why, "cannot build the redaction patterns"));
+        Self { finders: finders.ok() }
     }
 
     /// `text` without secrets.
     #[must_use]
     pub fn redact<'a>(&self, text: &'a str) -> Cow<'a, str> {
-        let Some(pattern) = &self.pattern else { return Cow::Borrowed("[redacted:unchecked]") };
-        let mut cleaned = String::new();
-        // After each replacement the rest is looked at as a text of its own, just as a second run would see it behind
-        // the `]`: that makes one run enough.
-        let (mut rest, mut from) = (text, 0);
-        while let Some(found) = pattern.captures_at(rest, from) {
-            match self.secret_in(&found, rest) {
+        let Some(finders) = &self.finders else { return Cow::Borrowed("[redacted:unchecked]") };
+        let mut output = Output { text, cleaned: String::new(), copied: 0 };
+        let mut from = 0;
+        // What stands between two markers is looked at by itself, so that a second run finds the same pieces.
+        for marker in finders.marker.find_iter(text) {
+            finders.redact_known(from..marker.start(), &mut output);
+            from = marker.end();
+        }
+        finders.redact_known(from..text.len(), &mut output);
+        output.finish()
+    }
+}
+
+impl Finders {
+    fn build(known_secrets: &[String]) -> Result<Self, Box<dyn std::error::Error>> {
+        // Where one value begins another, the longer one has to go.
+        let known = AhoCorasick::builder().match_kind(MatchKind::LeftmostLongest).build(known_secrets)?;
+        let usual: Vec<&str> = ALTERNATIVES.iter().map(|alternative| alternative.pattern).collect();
+        let usual = RegexBuilder::new(&usual.join("|")).size_limit(SIZE_LIMIT_BYTES).build()?;
+        let groups = groups_of(&usual);
+        Ok(Self { marker: Regex::new(MARKER)?, known, usual, groups })
+    }
+
+    /// Replaces known values in a piece of the text, and what looks like a secret between them.
+    fn redact_known(&self, piece: Range<usize>, output: &mut Output<'_>) {
+        let mut from = piece.start;
+        for found in self.known.find_iter(&output.text[piece.clone()]) {
+            let span = piece.start + found.start()..piece.start + found.end();
+            self.redact_usual(from..span.start, output);
+            from = span.end;
+            output.replace(span, "known");
+        }
+        self.redact_usual(from..piece.end, output);
+    }
+
+    /// Replaces what looks like a secret in a piece of the text. After each replacement the rest is a piece of its
+    /// own, just as a second run would see it behind the marker.
+    fn redact_usual(&self, piece: Range<usize>, output: &mut Output<'_>) {
+        let (mut start, mut from) = (piece.start, 0);
+        while let Some(found) = self.usual.captures_at(&output.text[start..piece.end], from) {
+            match self.secret_in(&found, &output.text[start..piece.end]) {
                 Ok((kind, span)) => {
-                    cleaned.push_str(&rest[..span.start]);
-                    cleaned.push_str("[redacted:");
-                    cleaned.push_str(kind);
-                    cleaned.push(']');
-                    (rest, from) = (&rest[span.end..], 0);
+                    output.replace(start + span.start..start + span.end, kind);
+                    (start, from) = (start + span.end, 0);
                 }
                 Err(resume_at) => from = resume_at,
             }
         }
-        if rest.len() == text.len() {
-            return Cow::Borrowed(text);
-        }
-        cleaned.push_str(rest);
-        Cow::Owned(cleaned)
     }
 
     /// What of a match is to be replaced; otherwise where to go on.
-    fn secret_in(&self, found: &Captures<'_>, text: &str) -> Result<(&'static str, Range<usize>), usize> {
-        let whole = found.get(0).map_or(0..text.len(), |whole| whole.range());
+    fn secret_in(&self, found: &Captures<'_>, piece: &str) -> Result<(&'static str, Range<usize>), usize> {
+        let whole = found.get(0).map_or(0..piece.len(), |whole| whole.range());
         let group = self.groups.iter().find_map(|group| Some((group, found.get(group.index)?)));
         let Some((group, value)) = group else { return Err(whole.end) };
-        if (group.is_secret)(value.as_str(), &text[value.end()..]) {
+        if (group.is_secret)(value.as_str(), &piece[value.end()..]) {
             return Ok((group.kind, value.range()));
         }
         // The value itself may hold something else. It starts behind the name it is given to, or it is the match.
@@ -102,13 +127,38 @@ impl Redactor {
     }
 }
 
+/// The text as far as it was looked at.
+struct Output<'a> {
+    text: &'a str,
+    cleaned: String,
+    /// Up to here the text is in `cleaned`.
+    copied: usize,
+}
+
+impl<'a> Output<'a> {
+    fn replace(&mut self, span: Range<usize>, kind: &str) {
+        self.cleaned.push_str(&self.text[self.copied..span.start]);
+        self.cleaned.push_str("[redacted:");
+        self.cleaned.push_str(kind);
+        self.cleaned.push(']');
+        self.copied = span.end;
+    }
+
+    fn finish(mut self) -> Cow<'a, str> {
+        if self.copied == 0 {
+            return Cow::Borrowed(self.text);
+        }
+        self.cleaned.push_str(&self.text[self.copied..]);
+        Cow::Owned(self.cleaned)
+    }
+}
+
 fn groups_of(pattern: &Regex) -> Vec<Group> {
     let index_of = |name: &str| pattern.capture_names().position(|group| group == Some(name));
-    let known = index_of("known").map(|index| Group { index, kind: "known", is_secret: |_, _| true });
-    let usual = ALTERNATIVES.iter().filter_map(|Alternative { kind, group, is_secret, .. }| {
-        Some(Group { index: index_of(group)?, kind, is_secret: *is_secret })
-    });
-    known.into_iter().chain(usual).collect()
+    let group = |alternative: &Alternative| {
+        Some(Group { index: index_of(alternative.group)?, kind: alternative.kind, is_secret: alternative.is_secret })
+    };
+    ALTERNATIVES.iter().filter_map(group).collect()
 }
 
 /// How `secret` looks inside a JSON string, when that is different.

@@ -1,5 +1,9 @@
 //! Verifies a stream's hash chain from its first event to its last.
 
+#[cfg(test)]
+#[path = "verify_tests.rs"]
+mod tests;
+
 use crate::hash::Hash;
 use crate::id::StreamId;
 use crate::log::{EventLog, LogError};

@@ -1,5 +1,9 @@
 //! The writer of one stream: gives events their place, time, id and link in the chain, and appends them.
 
+#[cfg(test)]
+#[path = "writer_tests.rs"]
+mod tests;
+
 use crate::clock::Mint;
 use crate::codec::Decoded;
 use crate::envelope::{Envelope, Event};

@@ -4,6 +4,7 @@
 
 mod bad_input;
 mod crashes;
+mod demo;
 mod interrupt;
 mod python_client;
 mod scripts;

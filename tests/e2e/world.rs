@@ -96,8 +96,11 @@ impl World {
     pub(crate) fn command(&self, args: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_retrace-under-test"));
         command.args(args).env_clear().stdin(Stdio::null()).kill_on_drop(true).current_dir(self.workspace());
-        for name in ["PATH", "CARGO_HOME", "RUSTUP_HOME"] {
-            command.envs(std::env::var_os(name).map(|value| (name, value)));
+        command.envs(std::env::var_os("PATH").map(|value| ("PATH", value)));
+        // The home folder is another one, and the toolchain stays where it is.
+        let home = PathBuf::from(std::env::var_os("HOME").unwrap_or_default());
+        for (name, folder) in [("CARGO_HOME", ".cargo"), ("RUSTUP_HOME", ".rustup")] {
+            command.env(name, std::env::var_os(name).map_or_else(|| home.join(folder), PathBuf::from));
         }
         command.env("HOME", self.path("home")).env("XDG_STATE_HOME", self.path("state"));
         command.env("XDG_CONFIG_HOME", self.path("config")).env("XDG_CACHE_HOME", self.path("cache"));

@@ -1,5 +1,9 @@
 //! Where a log is, written as one word, and opening it.
 
+#[cfg(test)]
+#[path = "open_tests.rs"]
+mod tests;
+
 use super::nats::{self, NatsOptions};
 use super::{EventLog, LogError, sqlite};
 use std::fmt;

@@ -21,6 +21,8 @@ mod query;
 mod readers;
 mod schema;
 mod tail;
+#[cfg(test)]
+mod tests;
 
 use super::batch::CheckedBatch;
 use super::chain::{Chain, StoredEvent};

@@ -158,7 +158,7 @@ fn our_own_sources_stay_as_they_are() {
 
 #[test]
 fn hostile_text_takes_no_longer_than_its_length() {
-    let redactor = Redactor::new(vec!["a".repeat(5_000)]);
+    let redactor = Redactor::new(vec!["a".repeat(5_000), "known-secret-1".to_owned()]);
     let hostile = [
         "a".repeat(2_000_000),
         "token=".repeat(300_000),
@@ -167,6 +167,9 @@ fn hostile_text_takes_no_longer_than_its_length() {
         "x://:".repeat(400_000),
         "-----BEGIN PRIVATE KEY-----\n".repeat(60_000),
         "password: ".repeat(200_000) + &"a1".repeat(100_000),
+        "known-secret-1".repeat(150_000),
+        "x-api-key=".repeat(200_000),
+        "sk-ant-abcdefghijklmnop.".repeat(80_000),
     ];
     for text in hostile {
         let started = std::time::Instant::now();

@@ -10,7 +10,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-async fn append_while_the_ack_is_lost(size: usize) {
+async fn append_while_the_ack_is_lost(size: usize, lose: fn(&Proxy)) {
     let server = NatsServer::start();
     let proxy = Proxy::before(server.port()).await;
     let stream = example_stream("ack");
@@ -18,7 +18,7 @@ async fn append_while_the_ack_is_lost(size: usize) {
     let mut maker = EventMaker::new(stream.clone(), 1);
     log.append(&maker.prompts(1)).await.unwrap();
     let batch = maker.prompts(size);
-    proxy.lose_next_ack();
+    lose(&proxy);
     // The log itself finds out that it was stored.
     log.append(&batch).await.unwrap();
     assert_eq!(proxy.lost(), 1);
@@ -30,12 +30,22 @@ async fn append_while_the_ack_is_lost(size: usize) {
 
 #[tokio::test]
 async fn a_lost_ack_of_an_event_is_found_out() {
-    append_while_the_ack_is_lost(1).await;
+    append_while_the_ack_is_lost(1, Proxy::lose_next_ack).await;
 }
 
 #[tokio::test]
 async fn a_lost_ack_of_a_batch_is_found_out() {
-    append_while_the_ack_is_lost(5).await;
+    append_while_the_ack_is_lost(5, Proxy::lose_next_ack).await;
+}
+
+#[tokio::test]
+async fn a_server_that_does_not_answer_is_asked_what_it_stored() {
+    append_while_the_ack_is_lost(1, Proxy::swallow_next_ack).await;
+}
+
+#[tokio::test]
+async fn a_server_that_does_not_answer_to_a_batch_is_asked_what_it_stored() {
+    append_while_the_ack_is_lost(3, Proxy::swallow_next_ack).await;
 }
 
 #[tokio::test]

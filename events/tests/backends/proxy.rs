@@ -8,8 +8,10 @@ use tokio::net::{TcpListener, TcpStream};
 
 #[derive(Default)]
 struct Switches {
-    /// The next ack is lost, and the connection with it.
+    /// The next ack is lost.
     armed: AtomicBool,
+    /// And the connection with it.
+    breaks: AtomicBool,
     lost: AtomicUsize,
 }
 
@@ -51,6 +53,12 @@ impl Proxy {
 
     /// Loses the next ack: the server has stored the message, the client's connection breaks before it hears of it.
     pub(crate) fn lose_next_ack(&self) {
+        self.switches.breaks.store(true, Ordering::SeqCst);
+        self.switches.armed.store(true, Ordering::SeqCst);
+    }
+
+    /// Loses the next ack, while the connection stays: the client hears nothing, and waits.
+    pub(crate) fn swallow_next_ack(&self) {
         self.switches.armed.store(true, Ordering::SeqCst);
     }
 
@@ -71,7 +79,10 @@ async fn pass(mut from: OwnedReadHalf, mut to: OwnedWriteHalf, switches: Option<
             let is_ack = contains(bytes, br#"{"stream":"retrace""#) && contains(bytes, br#""seq":"#);
             if is_ack && switches.armed.swap(false, Ordering::SeqCst) {
                 switches.lost.fetch_add(1, Ordering::SeqCst);
-                return;
+                if switches.breaks.swap(false, Ordering::SeqCst) {
+                    return;
+                }
+                continue;
             }
         }
         if to.write_all(bytes).await.is_err() {

@@ -11,7 +11,9 @@ use super::{replay, session_name};
 use crate::agent::{NewSession, ReplayReport, title_of, verify_session};
 use crate::claude::{Auth, Secret};
 use crate::demo::{self, CrateSource, DemoError, Playground};
-use crate::scripted::{RequestRecord, Script, ScriptedServer, ServeError, ServerError, ServerOptions, serve_until_ctrl_c};
+use crate::scripted::{
+    RequestRecord, Script, ScriptedServer, ServeError, ServerError, ServerOptions, serve_until_ctrl_c,
+};
 use clap::Args;
 use retrace_events::clock::SystemMint;
 use retrace_events::{EventId, EventLog, Hash, Mint, StreamId};
@@ -69,7 +71,8 @@ impl DemoCommand {
         let requests = server.requests();
         server.shutdown().await;
         conclude(&setup, &playground, &stream, &report, &requests)?;
-        let ends_well = self.script.is_some() || requests.last().and_then(|last| last.step.as_deref()) == Some(demo::LAST_STEP);
+        let ends_well =
+            self.script.is_some() || requests.last().and_then(|last| last.step.as_deref()) == Some(demo::LAST_STEP);
         let sound = report.agrees() && same_bodies(&report, &requests);
         Ok(if exit == Exit::Done && !(ends_well && sound) { Exit::Failed } else { exit })
     }
@@ -195,9 +198,10 @@ impl From<DemoError> for CliError {
     fn from(error: DemoError) -> Self {
         match error {
             DemoError::Copy { .. } => Self::new(Exit::Failed, error.to_string()),
-            DemoError::NoCrate { .. } | DemoError::NotACrate { .. } | DemoError::NotEmpty { .. } | DemoError::TooLarge { .. } => {
-                Self::new(Exit::Usage, error.to_string())
-            }
+            DemoError::NoCrate { .. }
+            | DemoError::NotACrate { .. }
+            | DemoError::NotEmpty { .. }
+            | DemoError::TooLarge { .. } => Self::new(Exit::Usage, error.to_string()),
         }
     }
 }

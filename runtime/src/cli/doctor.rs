@@ -26,11 +26,11 @@ const TOO_LITTLE_BYTES: u64 = 200_000_000;
 /// Check that everything a session needs is there
 #[derive(Debug, Args)]
 pub(super) struct DoctorCommand {
-    #[command(flatten)]
-    settings: SettingFlags,
     /// Do not contact the API
     #[arg(long)]
     offline: bool,
+    #[command(flatten)]
+    settings: SettingFlags,
 }
 
 /// How a check came out.
@@ -97,7 +97,11 @@ fn finding(health: Health, what: &'static str, detail: impl Into<String>) -> Fin
 fn version() -> Finding {
     let uname = rustix::system::uname();
     let kernel = format!("{} {}", uname.sysname().to_string_lossy(), uname.release().to_string_lossy());
-    finding(Health::Ok, "version", format!("retrace {} on {kernel} ({})", env!("CARGO_PKG_VERSION"), std::env::consts::ARCH))
+    finding(
+        Health::Ok,
+        "version",
+        format!("retrace {} on {kernel} ({})", env!("CARGO_PKG_VERSION"), std::env::consts::ARCH),
+    )
 }
 
 /// Opens the log and stores a small blob, which is the same each time: writing is tried, and no event is left behind.
@@ -130,7 +134,9 @@ async fn sandbox(setup: &Setup) -> Vec<Finding> {
     }
     let folder = match tempfile::tempdir_in(parent_of(&setup.config.folders.cache)) {
         Ok(folder) => folder,
-        Err(error) => return vec![finding(Health::Fail, "sandbox", format!("cannot make a folder to try it in: {error}"))],
+        Err(error) => {
+            return vec![finding(Health::Fail, "sandbox", format!("cannot make a folder to try it in: {error}"))];
+        }
     };
     let begun = Instant::now();
     let guest_dir = setup.config.folders.state.join("guest");
@@ -194,10 +200,13 @@ async fn try_api(setup: &Setup, auth: Auth) -> Finding {
     let body = json!({ "model": values.model.value, "messages": [{ "role": "user", "content": "hello" }] });
     let begun = Instant::now();
     let cancel = CancellationToken::new();
-    let counted = tokio::time::timeout(API_TIME, client.count_tokens(Bytes::from(body.to_string()), &[], &cancel)).await;
+    let counted =
+        tokio::time::timeout(API_TIME, client.count_tokens(Bytes::from(body.to_string()), &[], &cancel)).await;
     let model = clean::short(&values.model.value, 80);
     match counted {
-        Ok(Ok(_)) => finding(Health::Ok, "api", format!("{url} knows the key and {model}, answered in {}", elapsed(begun))),
+        Ok(Ok(_)) => {
+            finding(Health::Ok, "api", format!("{url} knows the key and {model}, answered in {}", elapsed(begun)))
+        }
         Ok(Err(failure)) => {
             let hint = match failure.kind {
                 FailureKind::Authentication | FailureKind::Permission => failure_hint(Failure::Authentication),
@@ -209,7 +218,10 @@ async fn try_api(setup: &Setup, auth: Auth) -> Finding {
         }
         Err(_) => {
             let hint = Some("check the network and the base URL; --offline leaves this out".to_owned());
-            Finding { hint, ..finding(Health::Fail, "api", format!("{url} did not answer in {} s", API_TIME.as_secs())) }
+            Finding {
+                hint,
+                ..finding(Health::Fail, "api", format!("{url} did not answer in {} s", API_TIME.as_secs()))
+            }
         }
     }
 }

@@ -25,7 +25,7 @@ pub(crate) enum Which {
         /// Its name.
         stream: StreamId,
         /// Other settings, and on whose word.
-        changed: Option<(Settings, String)>,
+        changed: Option<Box<(Settings, String)>>,
         /// The first event that is not in the log yet.
         next_seq: u64,
     },
@@ -35,7 +35,12 @@ pub(crate) enum Which {
 ///
 /// # Errors
 /// When the agent cannot go on; what happened until then is in the log.
-pub(crate) async fn drive(setup: &Setup, parts: AgentParts, which: Which, prompt: Option<&str>) -> Result<Exit, CliError> {
+pub(crate) async fn drive(
+    setup: &Setup,
+    parts: AgentParts,
+    which: Which,
+    prompt: Option<&str>,
+) -> Result<Exit, CliError> {
     let output = &setup.output;
     let (stream, next_seq) = match &which {
         Which::New(new) => (new.stream.clone(), 0),
@@ -67,7 +72,7 @@ pub(crate) async fn drive(setup: &Setup, parts: AgentParts, which: Which, prompt
 async fn turns(parts: AgentParts, which: Which, prompt: Option<&str>) -> Result<(TurnEnd, SessionState), AgentError> {
     let mut agent = match which {
         Which::New(new) => Agent::start(parts, *new).await?,
-        Which::Old { stream, changed, .. } => Agent::resume(parts, stream, changed).await?,
+        Which::Old { stream, changed, .. } => Agent::resume(parts, stream, changed.map(|changed| *changed)).await?,
     };
     let driven = drive_turns(&mut agent, prompt).await;
     let state = agent.state().clone();
@@ -87,7 +92,13 @@ async fn drive_turns(agent: &mut Agent, prompt: Option<&str>) -> Result<TurnEnd,
     }
 }
 
-fn report(output: &Output, stream: &StreamId, end: &TurnEnd, state: SessionState, seen: Seen) -> Result<Exit, CliError> {
+fn report(
+    output: &Output,
+    stream: &StreamId,
+    end: &TurnEnd,
+    state: SessionState,
+    seen: Seen,
+) -> Result<Exit, CliError> {
     let (exit, note) = ending(end, &state);
     let hint = seen.gave_up.as_ref().filter(|_| exit == Exit::Request).and_then(|failed| failure_hint(failed.failure));
     output.note(&summary(output, stream, exit, &state, &note, seen.exposed));
@@ -124,7 +135,11 @@ fn summary(output: &Output, stream: &StreamId, exit: Exit, state: &SessionState,
         0 => String::new(),
         cost => format!(" (and up to {} for lost answers)", units::cost(cost)),
     };
-    let warning = if exposed { format!("{}\n", style.red("NO SANDBOX: all commands of this session ran as you")) } else { String::new() };
+    let warning = if exposed {
+        format!("{}\n", style.red("NO SANDBOX: all commands of this session ran as you"))
+    } else {
+        String::new()
+    };
     format!(
         "\n{word} · {} · {} tokens · {}{unknown} · {}\n{warning}session {id}\n  go on:  retrace resume {id} \"…\"\n  look:   retrace show {id}\n  verify: retrace replay {id} --verify\n",
         units::of(u64::from(state.totals.steps), "step"),

@@ -201,7 +201,9 @@ impl From<AgentError> for CliError {
             AgentError::Log(error) => error.into(),
             AgentError::Sandbox(error) => error.into(),
             AgentError::NoSuchSession(_) => Self::new(Exit::NotFound, error.to_string()),
-            AgentError::Newer { .. } => Self::new(Exit::Log, error.to_string()).hint("use the newer version of retrace"),
+            AgentError::Newer { .. } => {
+                Self::new(Exit::Log, error.to_string()).hint("use the newer version of retrace")
+            }
             AgentError::Workspace { .. } | AgentError::EmptyPrompt | AgentError::Closed(_) => {
                 Self::new(Exit::Usage, error.to_string())
             }

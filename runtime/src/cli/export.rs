@@ -49,7 +49,11 @@ impl ExportCommand {
             }
         }
         if let Some(path) = target.finish()? {
-            setup.output.note(&format!("{} to {}\n", units::of(lines, "line"), clean::line(&path.display().to_string())));
+            setup.output.note(&format!(
+                "{} to {}\n",
+                units::of(lines, "line"),
+                clean::line(&path.display().to_string())
+            ));
         }
         Ok(Exit::Done)
     }
@@ -91,9 +95,10 @@ impl<'a> Target<'a> {
     fn line(&mut self, line: &str) -> Result<(), CliError> {
         match self {
             Self::Stdout(setup) => setup.output.data(&format!("{line}\n")),
-            Self::File(file, path) => {
-                file.write_all(line.as_bytes()).and_then(|()| file.write_all(b"\n")).map_err(|error| unwritable(path, &error))
-            }
+            Self::File(file, path) => file
+                .write_all(line.as_bytes())
+                .and_then(|()| file.write_all(b"\n"))
+                .map_err(|error| unwritable(path, &error)),
         }
     }
 

@@ -58,7 +58,8 @@ impl ImportCommand {
 
 /// Opens the file for reading twice; what cannot be read twice (stdin, a pipe) is copied first.
 fn open(path: &Path) -> Result<File, CliError> {
-    let unreadable = |error: std::io::Error| CliError::new(Exit::Usage, format!("cannot read {}: {error}", path.display()));
+    let unreadable =
+        |error: std::io::Error| CliError::new(Exit::Usage, format!("cannot read {}: {error}", path.display()));
     if path == Path::new("-") {
         let mut copy = tempfile::tempfile().map_err(unreadable)?;
         std::io::copy(&mut std::io::stdin().lock(), &mut copy).map_err(unreadable)?;
@@ -79,7 +80,8 @@ async fn pass(
     store: bool,
     path: &Path,
 ) -> Result<(Tally, Vec<StreamId>), CliError> {
-    let unreadable = |error: std::io::Error| CliError::new(Exit::Failed, format!("cannot read {}: {error}", path.display()));
+    let unreadable =
+        |error: std::io::Error| CliError::new(Exit::Failed, format!("cannot read {}: {error}", path.display()));
     file.rewind().map_err(unreadable)?;
     let mut reader = BufReader::new(file);
     let mut transfer = Transfer::new(log, store);

@@ -58,7 +58,9 @@ impl LogCommand {
             LogAction::Info => info(&setup, log.as_ref()).await,
             LogAction::Verify { session } => verify(&setup, log.as_ref(), session.as_deref()).await,
             LogAction::Tail(tail) => tail.run(&setup, log.as_ref()).await,
-            LogAction::Copy { to, session, .. } => copy(&setup, log.as_ref(), &target(invocation, &to)?, session.as_deref()).await,
+            LogAction::Copy { to, session, .. } => {
+                copy(&setup, log.as_ref(), &target(invocation, &to)?, session.as_deref()).await
+            }
         }
     }
 }
@@ -100,7 +102,9 @@ async fn verify(setup: &Setup, log: &dyn EventLog, session: Option<&str>) -> Res
                 sound += 1;
                 events += verified.events;
                 if setup.output.json {
-                    setup.output.json_line(&json!({ "stream": stream.subject(), "events": verified.events, "head": verified.head }))?;
+                    setup.output.json_line(
+                        &json!({ "stream": stream.subject(), "events": verified.events, "head": verified.head }),
+                    )?;
                 }
             }
             Err(error @ (LogError::Damaged { .. } | LogError::Codec(_) | LogError::NoSuchBlob(_))) => {

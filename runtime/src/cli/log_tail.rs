@@ -7,8 +7,9 @@ use super::session_name;
 use super::setup::Setup;
 use clap::Args;
 use futures::StreamExt;
-use retrace_events::log::{Position, StreamFilter};
-use retrace_events::{Class, Envelope, Event, EventLog, LogError, StreamId};
+use retrace_events::log::{Position, StreamFilter, StreamInfo};
+use retrace_events::{Envelope, Event, EventLog, LogError, StreamId};
+use std::collections::HashMap;
 
 /// What `retrace log tail` is asked.
 #[derive(Debug, Args)]
@@ -26,69 +27,65 @@ pub(super) struct TailCommand {
 impl TailCommand {
     /// Runs the command.
     pub(super) async fn run(self, setup: &Setup, log: &dyn EventLog) -> Result<Exit, CliError> {
-        let stream = match &self.session {
+        let only = match &self.session {
             Some(name) => Some(session_name::find(log, name).await?),
             None => None,
         };
-        // Taken first: an event appended meanwhile may be shown twice, but none is left out.
-        let position = if self.follow { last_position(log).await? } else { Position::default() };
-        for envelope in newest(log, stream.as_ref(), self.limit).await? {
-            setup.output.data(&line(setup, envelope)?)?;
+        let streams = log.streams(&StreamFilter::default()).await?;
+        let show = |envelope| setup.output.data(&line(setup, envelope)?);
+        for envelope in newest(log, &streams, only.as_ref(), self.limit).await? {
+            show(envelope)?;
         }
-        if !self.follow {
-            return Ok(Exit::Done);
-        }
-        let filter = match &stream {
-            Some(stream) => StreamFilter {
-                tenant: Some(stream.tenant.clone()),
-                project: Some(stream.project.clone()),
-                class: Some(Class::Session),
-            },
-            None => StreamFilter::default(),
-        };
-        let mut live = log.follow(filter, position).await?;
-        while let Some(next) = live.next().await {
-            let (_, envelope) = next?;
-            if stream.as_ref().is_none_or(|stream| *stream == envelope.stream) {
-                setup.output.data(&line(setup, envelope)?)?;
-            }
+        if self.follow {
+            follow(log, &streams, only.as_ref(), show).await?;
         }
         Ok(Exit::Done)
     }
 }
 
 /// The newest events: at most `limit` of each of the streams written last, put in order of time.
-async fn newest(log: &dyn EventLog, only: Option<&StreamId>, limit: usize) -> Result<Vec<Envelope>, LogError> {
-    let streams = log.streams(&StreamFilter::default()).await?;
+async fn newest(
+    log: &dyn EventLog,
+    streams: &[StreamInfo],
+    only: Option<&StreamId>,
+    limit: usize,
+) -> Result<Vec<Envelope>, LogError> {
     let mut found = Vec::new();
     for info in streams.iter().filter(|info| only.is_none_or(|only| info.stream == *only)).take(limit) {
-        let from = (info.head.seq + 1).saturating_sub(limit as u64);
-        found.extend(log.read(&info.stream, from, limit).await?);
+        let end = info.head.seq + 1;
+        let from = end.saturating_sub(limit as u64);
+        let page = log.read(&info.stream, from, limit).await?;
+        // What was appended since `streams` were listed is left for `follow`.
+        found.extend(page.into_iter().filter(|envelope| envelope.seq < end));
     }
     found.sort_by(|one, other| (one.at, &one.stream, one.seq).cmp(&(other.at, &other.stream, other.seq)));
     let surplus = found.len().saturating_sub(limit);
     Ok(found.split_off(surplus))
 }
 
-/// The position of the last event, found by halving: the contract has no question for it, and reading a million events to
-/// get to their end would take long.
-async fn last_position(log: &dyn EventLog) -> Result<Position, LogError> {
-    let after = async |position: u64| log.read_all(Position(position), 1).await.map(|found| found.first().map(|(at, _)| at.0));
-    let (mut low, mut step) = (0, 1_u64);
-    // `low` has something behind it or is the end; grow until nothing is behind.
-    while let Some(next) = after(low + step).await? {
-        low = next;
-        step = step.saturating_mul(2);
-    }
-    let mut high = low + step;
-    while low < high {
-        let middle = low + (high - low) / 2;
-        match after(middle).await? {
-            Some(next) => low = next,
-            None => high = middle,
+/// Calls `show` with every event that is not in `streams` yet, as it comes, until it fails. Reads the log from its beginning
+/// on, since a position is nothing one could ask a log for.
+pub(super) async fn follow(
+    log: &dyn EventLog,
+    streams: &[StreamInfo],
+    only: Option<&StreamId>,
+    mut show: impl FnMut(Envelope) -> Result<(), CliError>,
+) -> Result<(), CliError> {
+    let seen: HashMap<&StreamId, u64> = streams.iter().map(|info| (&info.stream, info.head.seq)).collect();
+    let filter = only.map_or_else(StreamFilter::default, |only| StreamFilter {
+        tenant: Some(only.tenant.clone()),
+        project: Some(only.project.clone()),
+        class: Some(only.class),
+    });
+    let mut live = log.follow(filter, Position::default()).await?;
+    while let Some(next) = live.next().await {
+        let (_, envelope) = next?;
+        let is_new = seen.get(&envelope.stream).is_none_or(|last| envelope.seq > *last);
+        if is_new && only.is_none_or(|only| *only == envelope.stream) {
+            show(envelope)?;
         }
     }
-    Ok(Position(low))
+    Ok(())
 }
 
 fn line(setup: &Setup, envelope: Envelope) -> Result<String, CliError> {

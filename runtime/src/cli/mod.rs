@@ -115,15 +115,22 @@ pub fn main() -> ExitCode {
             return ExitCode::from(Exit::Failed.code());
         }
     };
-    let outcome = Invocation::of_process(cli.global, output.clone())
-        .map_err(CliError::from)
-        .and_then(|invocation| runtime.block_on(cli.command.run(&invocation)));
+    let exit = match Invocation::of_process(cli.global, output.clone()) {
+        Ok(invocation) => runtime.block_on(execute(cli.command, &invocation)),
+        Err(error) => fail(&output, &error.into()),
+    };
     runtime.shutdown_timeout(WIND_UP);
-    let exit = outcome.unwrap_or_else(|error| {
-        output.error(&error);
-        error.exit
-    });
     ExitCode::from(exit.code())
+}
+
+/// Runs a command and reports its error.
+async fn execute(command: Command, invocation: &Invocation) -> Exit {
+    command.run(invocation).await.unwrap_or_else(|error| fail(&invocation.output, &error))
+}
+
+fn fail(output: &Output, error: &CliError) -> Exit {
+    output.error(error);
+    error.exit
 }
 
 /// Diagnostics to stderr, as `RETRACE_LOG` asks (`debug`, `retrace_runtime=trace`); warnings otherwise.

@@ -9,7 +9,7 @@ use super::setup::Setup;
 use super::show::footer;
 use crate::agent::{ReplayReport, verify_session};
 use clap::Args;
-use retrace_events::{EventLog, Event, SessionState, StreamId, Timestamp};
+use retrace_events::{Event, EventLog, SessionState, StreamId, Timestamp};
 use serde_json::json;
 use std::time::Duration;
 
@@ -52,9 +52,7 @@ pub(crate) fn verdict(setup: &Setup, stream: &StreamId, report: &ReplayReport) -
     let differing: Vec<_> = report.requests.iter().filter(|check| !check.agrees()).collect();
     let exit = if differing.is_empty() { Exit::Done } else { Exit::Failed };
     if setup.output.json {
-        let row = |check: &&crate::agent::RequestCheck| {
-            json!({ "seq": check.seq, "event": check.event, "logged": check.logged, "rendered": check.rendered })
-        };
+        let row = |check: &&crate::agent::RequestCheck| json!({ "seq": check.seq, "event": check.event, "logged": check.logged, "rendered": check.rendered });
         setup.output.json_line(&json!({
             "session": stream.id.as_str(),
             "events": report.events,
@@ -70,11 +68,24 @@ pub(crate) fn verdict(setup: &Setup, stream: &StreamId, report: &ReplayReport) -
     let requests = if differing.is_empty() {
         style.green(&format!("all {} render to the bytes that were sent", units::of(total, "request")))
     } else {
-        style.red(&format!("{} of {} do not render to the bytes that were sent", differing.len(), units::of(total, "request")))
+        style.red(&format!(
+            "{} of {} do not render to the bytes that were sent",
+            differing.len(),
+            units::of(total, "request")
+        ))
     };
-    setup.output.data(&format!("chain: {} sound, head {}\n{requests}\n", units::of(report.events, "event"), report.head.short()))?;
+    setup.output.data(&format!(
+        "chain: {} sound, head {}\n{requests}\n",
+        units::of(report.events, "event"),
+        report.head.short()
+    ))?;
     for check in differing.iter().take(LISTED) {
-        setup.output.data(&format!("  event {}: logged {}, rendered {}\n", check.seq, check.logged.short(), check.rendered.short()))?;
+        setup.output.data(&format!(
+            "  event {}: logged {}, rendered {}\n",
+            check.seq,
+            check.logged.short(),
+            check.rendered.short()
+        ))?;
     }
     Ok(exit)
 }

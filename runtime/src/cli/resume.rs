@@ -47,14 +47,15 @@ impl ResumeCommand {
             ));
             return Ok(exit);
         }
-        let logged = state.settings.as_ref().ok_or_else(|| {
-            CliError::new(Exit::Log, format!("session {} has no readable first event", stream.id))
-        })?;
+        let logged = state
+            .settings
+            .as_ref()
+            .ok_or_else(|| CliError::new(Exit::Log, format!("session {} has no readable first event", stream.id)))?;
         let resumed = setup.config.resumed(logged, &setup.models)?;
         let auth = setup.auth()?;
         let cancel = invocation.catch_signals()?;
         let parts = setup.parts(log, &resumed.settings.base_url, auth, cancel)?;
-        let changed = resumed.why.map(|why| (resumed.settings, why));
+        let changed = resumed.why.map(|why| Box::new((resumed.settings, why)));
         let which = Which::Old { stream, changed, next_seq: state.next_seq() };
         drive::drive(&setup, parts, which, prompt.as_deref()).await
     }
@@ -64,7 +65,9 @@ impl ResumeCommand {
         let usage = |what: &str| CliError::new(Exit::Usage, what).hint("retrace resume <SESSION|--last> [PROMPT]");
         let (name, prompt) = match (self.last, &self.session, &self.prompt) {
             (true, prompt, None) => (None, prompt),
-            (true, Some(_), Some(_)) | (true, None, Some(_)) => return Err(usage("--last takes the place of the session's name")),
+            (true, Some(_), Some(_)) | (true, None, Some(_)) => {
+                return Err(usage("--last takes the place of the session's name"));
+            }
             (false, Some(session), prompt) => (Some(session.clone()), prompt),
             (false, None, _) => return Err(usage("which session?")),
         };
@@ -84,8 +87,11 @@ fn check_workspace(setup: &Setup, stream: &StreamId, state: &SessionState) -> Re
     }
     let imported = TrustList::load(setup.config.folders.imported_file())?;
     if imported.contains(&stream.subject()) && !(named && same) {
-        return Err(CliError::new(Exit::Usage, format!("session {} was imported and wants to work in {folder}", stream.id))
-            .hint(format!("say --workspace {folder} if it may")));
+        return Err(CliError::new(
+            Exit::Usage,
+            format!("session {} was imported and wants to work in {folder}", stream.id),
+        )
+        .hint(format!("say --workspace {folder} if it may")));
     }
     Ok(setup.config.folders.check_outside(std::path::Path::new(&state.workspace))?)
 }

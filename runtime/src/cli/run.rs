@@ -5,8 +5,8 @@ use super::exit::{CliError, Exit};
 use super::flags::SettingFlags;
 use super::invocation::Invocation;
 use super::render::clean;
-use super::setup::Setup;
 use super::session_name;
+use super::setup::Setup;
 use crate::agent::{NewSession, title_of};
 use clap::Args;
 use retrace_events::Mint;
@@ -37,7 +37,9 @@ impl RunCommand {
         let settings = setup.config.settings(&setup.models);
         if setup.models.find(&settings.model).is_none() {
             let model = clean::short(&settings.model, 80);
-            setup.output.warn(&format!("model `{model}` is not in the table: its costs are counted at the highest prices"));
+            setup
+                .output
+                .warn(&format!("model `{model}` is not in the table: its costs are counted at the highest prices"));
         }
         let cancel = invocation.catch_signals()?;
         let log = setup.open_log().await?;

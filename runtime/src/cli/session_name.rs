@@ -25,7 +25,12 @@ pub(crate) fn new_session(workspace: &Path, id: EventId) -> StreamId {
     // The top 48 bits are milliseconds; leaving out ten of them counts in about seconds, and 38 bits last until 10680.
     let (time, random) = ((number >> 90) & 0xff_ffff_ffff, number & 0xff_ffff_ffff);
     let name = format!("{}-{}", base32(time), base32(random));
-    StreamId { tenant: Token::slug(LOCAL_TENANT), project: project(workspace), class: Class::Session, id: Token::slug(&name) }
+    StreamId {
+        tenant: Token::slug(LOCAL_TENANT),
+        project: project(workspace),
+        class: Class::Session,
+        id: Token::slug(&name),
+    }
 }
 
 /// The project that a workspace (canonical) is: its folder's name, and six digits that tell folders of one name apart.
@@ -65,7 +70,8 @@ pub(crate) async fn find(log: &dyn EventLog, name: &str) -> Result<StreamId, Cli
 /// # Errors
 /// When there is none.
 pub(crate) async fn last(log: &dyn EventLog, project: Option<Token>) -> Result<StreamId, CliError> {
-    let none = || CliError::new(Exit::NotFound, "there is no session for this workspace").hint("`retrace sessions` lists all");
+    let none =
+        || CliError::new(Exit::NotFound, "there is no session for this workspace").hint("`retrace sessions` lists all");
     all(log, project).await?.into_iter().next().map(|info| info.stream).ok_or_else(none)
 }
 
@@ -94,7 +100,8 @@ fn pick(sessions: &[StreamId], name: &str) -> Result<StreamId, CliError> {
 }
 
 fn unknown(sessions: &[StreamId], name: &str) -> CliError {
-    let error = CliError::new(Exit::NotFound, format!("there is no session `{}`", super::render::clean::short(name, 80)));
+    let error =
+        CliError::new(Exit::NotFound, format!("there is no session `{}`", super::render::clean::short(name, 80)));
     let ids: Vec<&str> = sessions.iter().map(|stream| stream.id.as_str()).collect();
     let halves: Vec<&str> = ids.iter().filter_map(|id| id.split_once('-').map(|(_, random)| random)).collect();
     match similar(name, &ids).or_else(|| similar(name, &halves)) {

@@ -30,7 +30,10 @@ impl SessionsCommand {
         let sessions = session_name::all(log.as_ref(), project).await?;
         let more = sessions.len().saturating_sub(self.limit);
         if !setup.output.json && !sessions.is_empty() {
-            let head = format!("{:<17}  {:<17}  {:<11}  {:>5}  {:>9}  TITLE\n", "SESSION", "LAST EVENT", "STATUS", "STEPS", "COST");
+            let head = format!(
+                "{:<17}  {:<17}  {:<11}  {:>5}  {:>9}  TITLE\n",
+                "SESSION", "LAST EVENT", "STATUS", "STEPS", "COST"
+            );
             setup.output.data(&setup.output.data_style().dim(&head))?;
         }
         for info in sessions.into_iter().take(self.limit) {

@@ -9,10 +9,10 @@ use crate::agent::{AgentParts, LiveSender};
 use crate::claude::{Auth, ClaudeClient, Endpoint, ModelTable};
 use crate::config::Config;
 use crate::tools;
+use retrace_events::EventLog;
 use retrace_events::clock::SystemMint;
 use retrace_events::log::{Durability, open_log};
 use retrace_events::redact::Redactor;
-use retrace_events::EventLog;
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 

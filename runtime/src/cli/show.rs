@@ -48,7 +48,11 @@ async fn transcript(setup: &Setup, log: &dyn EventLog, stream: &StreamId, full: 
     let print = |event: &Event| {
         state.apply(event);
         let text = transcript.event(event);
-        let number = if full && !text.is_empty() { output.data_style().dim(&format!("#{} ", event.envelope.seq)) } else { String::new() };
+        let number = if full && !text.is_empty() {
+            output.data_style().dim(&format!("#{} ", event.envelope.seq))
+        } else {
+            String::new()
+        };
         output.data(&format!("{number}{text}"))
     };
     events::for_each(log, stream, 0, print).await?;

@@ -118,7 +118,11 @@ impl ConfigError {
                 Some("choose a folder below it with --workspace, or move the state with XDG_STATE_HOME".to_owned())
             }
             Self::NoHome => Some("set HOME, or XDG_CONFIG_HOME, XDG_STATE_HOME and XDG_CACHE_HOME".to_owned()),
-            Self::Syntax { .. } | Self::InvalidValue { .. } | Self::Unreadable { .. } | Self::Unwritable { .. } | Self::Log(_) => None,
+            Self::Syntax { .. }
+            | Self::InvalidValue { .. }
+            | Self::Unreadable { .. }
+            | Self::Unwritable { .. }
+            | Self::Log(_) => None,
         }
     }
 }

@@ -68,7 +68,8 @@ impl Reader<'_> {
         for (key, value) in table {
             let name = format!("{prefix}{}", key.get_ref());
             let line = self.line(key.span().start);
-            let is_table = KEYS.iter().any(|row| row.name.strip_prefix(&name).is_some_and(|rest| rest.starts_with('.')));
+            let is_table =
+                KEYS.iter().any(|row| row.name.strip_prefix(&name).is_some_and(|rest| rest.starts_with('.')));
             if let (DeValue::Table(inner), true) = (value.get_ref(), is_table) {
                 self.walk(inner, &format!("{name}."), entries)?;
                 continue;
@@ -125,7 +126,8 @@ fn raw(value: &DeValue<'_>) -> Result<Raw, &'static str> {
         DeValue::Float(number) => Raw::Decimal(number.as_str().to_owned()),
         DeValue::Boolean(value) => Raw::Bool(*value),
         DeValue::Array(items) => {
-            let texts: Option<Vec<String>> = items.iter().map(|item| item.get_ref().as_str().map(str::to_owned)).collect();
+            let texts: Option<Vec<String>> =
+                items.iter().map(|item| item.get_ref().as_str().map(str::to_owned)).collect();
             Raw::List(texts.ok_or("must be a list of strings")?)
         }
         DeValue::Datetime(_) => return Err("must not be a date"),

@@ -3,8 +3,8 @@
 //! Two things a log may not decide by itself, since it may have come from somebody else: where the user's key is sent, and
 //! whether there is a sandbox. The address is always today's; a session without a sandbox must be asked for again.
 
-use super::origin::Origin;
 use super::Config;
+use super::origin::Origin;
 use crate::claude::ModelTable;
 use retrace_events::payload::settings::Settings;
 use retrace_sandbox::SandboxChoice;

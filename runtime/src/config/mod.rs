@@ -174,11 +174,8 @@ fn apply(values: &mut Values, entries: &[Entry]) -> Result<(), ConfigError> {
 }
 
 fn canonical(workspace: &Sourced<PathBuf>) -> Result<PathBuf, ConfigError> {
-    let unusable = |why: String| ConfigError::Workspace {
-        path: workspace.value.clone(),
-        origin: workspace.origin.clone(),
-        why,
-    };
+    let unusable =
+        |why: String| ConfigError::Workspace { path: workspace.value.clone(), origin: workspace.origin.clone(), why };
     let path = workspace.value.canonicalize().map_err(|error| unusable(error.to_string()))?;
     if path.is_dir() { Ok(path) } else { Err(unusable("it is not a folder".to_owned())) }
 }
@@ -188,7 +185,6 @@ fn plain_text_warning(values: &Values) -> Option<String> {
     let url = reqwest::Url::parse(&values.base_url.value).ok()?;
     let host = url.host_str()?.trim_matches(['[', ']']);
     let here = host == "localhost" || host.parse::<std::net::IpAddr>().is_ok_and(|ip| ip.is_loopback());
-    (url.scheme() == "http" && !here).then(|| {
-        format!("{}: requests and key go to {host} unencrypted (http)", values.base_url.origin)
-    })
+    (url.scheme() == "http" && !here)
+        .then(|| format!("{}: requests and key go to {host} unencrypted (http)", values.base_url.origin))
 }

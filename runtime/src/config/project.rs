@@ -34,7 +34,9 @@ pub(super) fn tighten(values: &mut Values, entries: &[Entry]) -> Result<Vec<Stri
         match judge(values, entry).map_err(|why| entry.misfit(why))? {
             Verdict::Tightens => values.apply(entry)?,
             Verdict::Same => {}
-            Verdict::Loosens => refused.push(format!("{origin}: `{name}` ignored: a project may only make it stricter")),
+            Verdict::Loosens => {
+                refused.push(format!("{origin}: `{name}` ignored: a project may only make it stricter"))
+            }
             Verdict::NotHere => refused.push(format!("{origin}: `{name}` ignored: a project may not set it")),
         }
     }

@@ -111,7 +111,9 @@ impl Raw {
     /// Names of files, without folders; in text they are separated by commas.
     pub(super) fn names(&self) -> Result<Vec<String>, Misfit> {
         let names = self.list(',')?;
-        let fits = |name: &String| !name.is_empty() && name.len() <= 255 && !name.contains(['/', '\0']) && name != "." && name != "..";
+        let fits = |name: &String| {
+            !name.is_empty() && name.len() <= 255 && !name.contains(['/', '\0']) && name != "." && name != ".."
+        };
         if names.iter().all(fits) { Ok(names) } else { Err("must be names of files, without folders".to_owned()) }
     }
 

@@ -80,7 +80,9 @@ fn make(key: Key, value: Value, origin: String) -> Row {
     let shown = match &value {
         Value::String(text) => text.clone(),
         Value::Array(items) if items.is_empty() => "none".to_owned(),
-        Value::Array(items) => items.iter().map(|item| item.as_str().unwrap_or_default()).collect::<Vec<_>>().join(", "),
+        Value::Array(items) => {
+            items.iter().map(|item| item.as_str().unwrap_or_default()).collect::<Vec<_>>().join(", ")
+        }
         other => other.to_string(),
     };
     Row { name: key.name(), value, shown, origin }
@@ -97,7 +99,9 @@ fn plain<T: ToString>(key: Key, sourced: &Sourced<T>) -> Row {
 fn optional<T>(key: Key, sourced: &Sourced<Option<T>>, unset: &str, json: impl Fn(&T) -> Value) -> Row {
     match &sourced.value {
         Some(value) => typed(key, sourced, json(value)),
-        None => Row { name: key.name(), value: Value::Null, shown: unset.to_owned(), origin: sourced.origin.to_string() },
+        None => {
+            Row { name: key.name(), value: Value::Null, shown: unset.to_owned(), origin: sourced.origin.to_string() }
+        }
     }
 }
 

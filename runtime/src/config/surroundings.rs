@@ -40,7 +40,9 @@ impl Surroundings {
     /// # Errors
     /// When there is no home folder, or the current folder is gone.
     pub fn of_process(flags: Vec<Flag>) -> Result<Self, ConfigError> {
-        let utf8 = |(name, value): (std::ffi::OsString, std::ffi::OsString)| Some((name.into_string().ok()?, value.into_string().ok()?));
+        let utf8 = |(name, value): (std::ffi::OsString, std::ffi::OsString)| {
+            Some((name.into_string().ok()?, value.into_string().ok()?))
+        };
         let cwd = std::env::current_dir()
             .map_err(|error| ConfigError::Unreadable { path: PathBuf::from("."), why: error.to_string() })?;
         Ok(Self { env: std::env::vars_os().filter_map(utf8).collect(), cwd, folders: Folders::of_user()?, flags })
@@ -48,12 +50,14 @@ impl Surroundings {
 
     /// What the environment says, one entry a key at most. Empty variables count as not set.
     pub(super) fn env_entries(&self) -> Vec<Entry> {
-        KEYS.iter().filter_map(|row| {
-            let name = row.env.iter().find(|name| self.env.get(**name).is_some_and(|text| !text.trim().is_empty()))?;
-            let raw = Raw::Text(self.env.get(*name)?.clone());
-            Some(Entry { key: row.key, raw, origin: Origin::Env(name), base: self.cwd.clone() })
-        })
-        .collect()
+        KEYS.iter()
+            .filter_map(|row| {
+                let name =
+                    row.env.iter().find(|name| self.env.get(**name).is_some_and(|text| !text.trim().is_empty()))?;
+                let raw = Raw::Text(self.env.get(*name)?.clone());
+                Some(Entry { key: row.key, raw, origin: Origin::Env(name), base: self.cwd.clone() })
+            })
+            .collect()
     }
 
     /// What the flags say.

@@ -167,7 +167,8 @@ fn web_address(raw: &Raw) -> Result<String, Misfit> {
     let text = raw.line(2_000)?;
     let misfit = || "must be an address like https://host[:port][/path], without user, password or query".to_owned();
     let url = reqwest::Url::parse(&text).map_err(|_| misfit())?;
-    let plain = url.username().is_empty() && url.password().is_none() && url.query().is_none() && url.fragment().is_none();
+    let plain =
+        url.username().is_empty() && url.password().is_none() && url.query().is_none() && url.fragment().is_none();
     if !matches!(url.scheme(), "http" | "https") || url.host_str().is_none() || !plain {
         return Err(misfit());
     }

@@ -100,7 +100,8 @@ impl CrateSource {
         }
         let (mut files, mut lines, mut bytes) = (Vec::new(), 0, 0);
         // Ignore files would be those of the folder above, where a registry may be ignored as a whole.
-        let walk = ignore::WalkBuilder::new(&path).standard_filters(false).filter_entry(|entry| !is_ballast(entry)).build();
+        let walk =
+            ignore::WalkBuilder::new(&path).standard_filters(false).filter_entry(|entry| !is_ballast(entry)).build();
         for entry in walk.filter_map(Result::ok).filter(|entry| entry.file_type().is_some_and(|kind| kind.is_file())) {
             let Ok(relative) = entry.path().strip_prefix(&path) else { continue };
             bytes += entry.metadata().map_or(0, |meta| meta.len());

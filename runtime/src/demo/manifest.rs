@@ -41,5 +41,6 @@ fn drop_optional(table: &mut Table) -> Vec<String> {
 fn names_any(item: &str, names: &[String]) -> bool {
     let name = item.strip_prefix("dep:").unwrap_or(item);
     let name = name.split_once('/').map_or(name, |(name, _)| name).trim_end_matches('?');
-    names.iter().any(|gone| gone == name) && (item.contains(':') || item.contains('/') || names.iter().any(|gone| gone == item))
+    names.iter().any(|gone| gone == name)
+        && (item.contains(':') || item.contains('/') || names.iter().any(|gone| gone == item))
 }

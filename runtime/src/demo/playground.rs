@@ -79,7 +79,11 @@ impl Playground {
     pub fn prune(folder: &Path) {
         let entries = std::fs::read_dir(folder).into_iter().flatten().filter_map(Result::ok);
         for entry in entries {
-            let age = entry.metadata().and_then(|meta| meta.modified()).ok().and_then(|at| SystemTime::now().duration_since(at).ok());
+            let age = entry
+                .metadata()
+                .and_then(|meta| meta.modified())
+                .ok()
+                .and_then(|at| SystemTime::now().duration_since(at).ok());
             if age.is_some_and(|age| age > KEEP) && std::fs::remove_dir_all(entry.path()).is_err() {
                 tracing::debug!(path = %entry.path().display(), "an old demo folder stays");
             }

@@ -24,7 +24,7 @@ const MAX_SHOWN_BYTES: usize = 48_000;
 /// How much is read at a time, in bytes.
 const BLOCK_BYTES: u64 = 1024 * 1024;
 /// How much of a file is looked through for lines, in bytes.
-const MAX_SCANNED_BYTES: u64 = 256 * 1024 * 1024;
+const MAX_SCANNED_BYTES: u64 = 128 * 1024 * 1024;
 /// How much of a file's beginning decides what it is, in bytes.
 const SAMPLE_BYTES: usize = 64 * 1024;
 
@@ -109,7 +109,7 @@ fn not_text(why: &NotText, bytes: &[u8], size_bytes: u64) -> String {
             format!("[binary file, {size}: {}; its first bytes:]\n{head}", magic::kind(bytes))
         }
         NotText::UnknownEncoding => {
-            format!("[{size}, {why}; `iconv` or `file` in bash may help; its first bytes:]\n{head}",)
+            format!("[{size}, {why}; `iconv` or `file` in bash may help; its first bytes:]\n{head}")
         }
     }
 }

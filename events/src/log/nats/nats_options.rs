@@ -3,6 +3,10 @@
 //! Secrets may stand in the address (`nats://user:password@host`); they are used and never shown: whatever is shown
 //! is made by [`std::fmt::Display`], which leaves them out, and `Debug` does the same.
 
+#[cfg(test)]
+#[path = "nats_options_tests.rs"]
+mod tests;
+
 use crate::log::LogError;
 use percent_encoding::percent_decode_str;
 use std::fmt;

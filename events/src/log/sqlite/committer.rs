@@ -88,6 +88,14 @@ impl Committer {
     }
 }
 
+#[cfg(test)]
+impl Committer {
+    /// How many appends wait for the thread to take them.
+    pub(super) fn waiting(&self) -> usize {
+        self.jobs.as_ref().map_or(0, |jobs| jobs.max_capacity() - jobs.capacity())
+    }
+}
+
 impl Drop for Committer {
     /// Waits for what was sent, so that a log that is opened again at once finds everything.
     fn drop(&mut self) {

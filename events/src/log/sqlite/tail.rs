@@ -20,7 +20,8 @@ const POLL: Duration = Duration::from_millis(20);
 #[derive(Debug)]
 pub(super) struct Tail {
     file: PathBuf,
-    changes: watch::Sender<()>,
+    /// How often something may have been committed.
+    changes: watch::Sender<u64>,
     /// Whether the thread runs.
     watching: Mutex<bool>,
 }
@@ -28,16 +29,16 @@ pub(super) struct Tail {
 impl Tail {
     /// Of the log in `file`.
     pub(super) fn new(file: PathBuf) -> Self {
-        Self { file, changes: watch::Sender::new(()), watching: Mutex::new(false) }
+        Self { file, changes: watch::Sender::new(0), watching: Mutex::new(false) }
     }
 
     /// Something was committed.
     pub(super) fn changed(&self) {
-        self.changes.send_replace(());
+        self.changes.send_modify(|changes| *changes += 1);
     }
 
     /// Changes each time something may have been committed.
-    pub(super) fn watch(tail: &Arc<Self>) -> Result<watch::Receiver<()>, LogError> {
+    pub(super) fn watch(tail: &Arc<Self>) -> Result<watch::Receiver<u64>, LogError> {
         // Subscribed first: the thread ends only when it finds nobody, which it decides under the same lock.
         let receiver = tail.changes.subscribe();
         let mut watching = tail.watching.lock().unwrap_or_else(PoisonError::into_inner);
@@ -49,6 +50,18 @@ impl Tail {
             *watching = true;
         }
         Ok(receiver)
+    }
+
+    /// How often something may have been committed.
+    #[cfg(test)]
+    pub(super) fn changes(&self) -> u64 {
+        *self.changes.borrow()
+    }
+
+    /// Whether the thread runs.
+    #[cfg(test)]
+    pub(super) fn is_watching(&self) -> bool {
+        *self.watching.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Whether nobody follows any more; then the thread counts as ended.

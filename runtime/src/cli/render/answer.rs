@@ -27,9 +27,13 @@ impl AnswerText {
     pub(crate) fn read(content: &str, redactor: &Redactor) -> Self {
         let blocks: Vec<Block> = serde_json::from_str(content).unwrap_or_default();
         let join = |part: fn(&Block) -> Option<&String>, kind: &str| {
-            let parts: Vec<&str> = blocks.iter().filter(|block| block.kind == kind).filter_map(part).map(String::as_str).collect();
+            let parts: Vec<&str> =
+                blocks.iter().filter(|block| block.kind == kind).filter_map(part).map(String::as_str).collect();
             clean::text(&redactor.redact(parts.join("\n").trim()))
         };
-        Self { text: join(|block| block.text.as_ref(), "text"), thinking: join(|block| block.thinking.as_ref(), "thinking") }
+        Self {
+            text: join(|block| block.text.as_ref(), "text"),
+            thinking: join(|block| block.thinking.as_ref(), "thinking"),
+        }
     }
 }

@@ -66,7 +66,10 @@ impl Calls {
         let crowded = !self.open.is_empty();
         self.open.values_mut().for_each(|open| open.crowded = true);
         let command = called.tool == "bash";
-        self.open.insert(called.call.clone(), Open { name: format!("{name} {}", clean::short(&summary, 40)), command, crowded });
+        self.open.insert(
+            called.call.clone(),
+            Open { name: format!("{name} {}", clean::short(&summary, 40)), command, crowded },
+        );
         let mut text = format!("{} {}  {summary}\n", style.cyan("●"), style.bold(&name));
         if detail == Detail::Full {
             let pretty = serde_json::to_string_pretty(&input).unwrap_or_default();
@@ -91,7 +94,8 @@ impl Calls {
             1..=3 => format!(" · changed {}", clean::line(&finished.changed.join(", "))),
             more => format!(" · changed {more} files"),
         };
-        let facts = format!(" · {}{whole}{changed} · {}", units::of(lines, "line"), units::duration(finished.duration_ms));
+        let facts =
+            format!(" · {}{whole}{changed} · {}", units::of(lines, "line"), units::duration(finished.duration_ms));
         let shown = match (detail, failed, command) {
             (Detail::Full, _, _) => usize::MAX,
             (Detail::Short, true, _) => LINES_WHEN_FAILED,

@@ -29,7 +29,10 @@ pub(super) fn sandbox(sandbox: &Sandbox, style: Style, log: Option<&str>) -> Str
         Sandbox::Started(started) => {
             let log = log.map(|log| format!(" · log: {log}")).unwrap_or_default();
             if started.backend == "none" {
-                return format!("{}{log}\n", style.red("NO SANDBOX: commands run as you, with your files and your network"));
+                return format!(
+                    "{}{log}\n",
+                    style.red("NO SANDBOX: commands run as you, with your files and your network")
+                );
             }
             let passed = started.proofs.iter().filter(|proof| proof.passed).count();
             let proofs = match started.proofs.len() {
@@ -94,7 +97,12 @@ pub(super) fn workspace(workspace: &Workspace) -> String {
 pub(super) fn summary(summary: &Summary) -> String {
     match summary {
         Summary::Written(written) => {
-            format!("  summary of events {} to {}: {}", written.first_seq, written.last_seq, clean::short(&written.text, 200))
+            format!(
+                "  summary of events {} to {}: {}",
+                written.first_seq,
+                written.last_seq,
+                clean::short(&written.text, 200)
+            )
         }
     }
 }
@@ -115,7 +123,11 @@ pub(super) fn control(control: &Control) -> String {
     match control {
         Control::PromptSent(sent) => format!("  sent: {}", clean::short(&sent.text, 200)),
         Control::ApprovalGiven(given) => {
-            format!("  {} {}", if given.allow.is_some() { "allowed" } else { "forbade" }, clean::short(&given.call.0, 80))
+            format!(
+                "  {} {}",
+                if given.allow.is_some() { "allowed" } else { "forbade" },
+                clean::short(&given.call.0, 80)
+            )
         }
         Control::QuestionAnswered(answered) => format!("  answered: {}", clean::short(&answered.text, 200)),
         Control::CancelRequested(request) => format!("  cancel asked for by {}", clean::short(&request.by, 80)),

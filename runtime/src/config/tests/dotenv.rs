@@ -10,14 +10,21 @@ fn nothing_is_taken_from_a_folder_that_is_not_trusted() {
     let machine = Machine::new().dotenv(ALL);
     let plain = Machine::new();
     let shown = |machine: &Machine| -> Vec<String> {
-        machine.config().rows().iter().map(|row| machine.plain(&format!("{} {} {}", row.name, row.shown, row.origin))).collect()
+        machine
+            .config()
+            .rows()
+            .iter()
+            .map(|row| machine.plain(&format!("{} {} {}", row.name, row.shown, row.origin)))
+            .collect()
     };
     assert_eq!(shown(&machine), shown(&plain));
     let notices: Vec<String> = machine.config().notices.iter().map(|line| machine.plain(line)).collect();
     assert_eq!(
         notices,
-        ["/work/.env sets MODEL, MAX_TOKENS, USE_SANDBOX, ANTHROPIC_API_KEY, ANTHROPIC_BASE_URL, SAFEDIR and is not read, \
-          because the folder is not trusted (hint: retrace config trust)"]
+        [
+            "/work/.env sets MODEL, MAX_TOKENS, USE_SANDBOX, ANTHROPIC_API_KEY, ANTHROPIC_BASE_URL, SAFEDIR and is not read, \
+          because the folder is not trusted (hint: retrace config trust)"
+        ]
     );
 }
 
@@ -41,7 +48,13 @@ fn a_broken_file_stops_nobody_who_does_not_trust_it() {
 #[test]
 fn only_the_six_names_are_taken_even_from_a_trusted_folder() {
     let text: String = KEYS.iter().flat_map(|row| row.env).map(|name| format!("{name}=1\n")).collect();
-    let machine = Machine::new().dotenv(&text.replace("SAFEDIR=1", "SAFEDIR=.").replace("ANTHROPIC_BASE_URL=1", "ANTHROPIC_BASE_URL=http://localhost")).trusting();
+    let machine = Machine::new()
+        .dotenv(
+            &text
+                .replace("SAFEDIR=1", "SAFEDIR=.")
+                .replace("ANTHROPIC_BASE_URL=1", "ANTHROPIC_BASE_URL=http://localhost"),
+        )
+        .trusting();
     let from_dotenv: Vec<&str> =
         machine.config().rows().iter().filter(|row| row.origin.contains(".env:")).map(|row| row.name).collect();
     // USE_SANDBOX=1 asks for what is there already.

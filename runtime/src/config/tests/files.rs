@@ -31,7 +31,10 @@ fn mistakes_are_named_with_file_line_and_a_suggestion() {
         "model = \"unfinished\n",
         "anthropic_api_key = \"sk-1\"\n",
     ];
-    let told: String = cases.iter().map(|text| format!("{}\n", Machine::new().user(text).refusal().replace("/home/config/retrace/", ""))).collect();
+    let told: String = cases
+        .iter()
+        .map(|text| format!("{}\n", Machine::new().user(text).refusal().replace("/home/config/retrace/", "")))
+        .collect();
     expect![[r#"
         config.toml:1: unknown key `modle` | hint: did you mean `model`?
         config.toml:4: unknown key `budget.step` | hint: did you mean `budget.steps`?
@@ -81,7 +84,11 @@ fn credentials_must_be_the_users_alone() {
 #[test]
 fn credentials_hold_only_credentials() {
     let machine = Machine::new().credentials("model = \"x\"\n", 0o600);
-    assert!(machine.refusal().starts_with("/home/config/retrace/credentials.toml:1: unknown key `model`"), "{}", machine.refusal());
+    assert!(
+        machine.refusal().starts_with("/home/config/retrace/credentials.toml:1: unknown key `model`"),
+        "{}",
+        machine.refusal()
+    );
     let machine = Machine::new().credentials("anthropic_api_kye = \"x\"\n", 0o600);
     assert!(machine.refusal().ends_with("did you mean `anthropic_api_key`?"), "{}", machine.refusal());
 }
@@ -94,7 +101,9 @@ fn no_message_repeats_a_secret() {
         Machine::new().credentials(&format!("anthropic_api_key = [\"{key}\"]\n"), 0o600),
         Machine::new().credentials(&format!("anthropic_api_key = {key}\n"), 0o600),
         Machine::new().credentials(&format!("anthropic_api_key = \"{key}\n"), 0o600),
-        Machine::new().env("NATS_URL", &format!("nats:/{key}@host")).env("RETRACE_LOG_LOCATION", &format!("ftp://u:{key}@h")),
+        Machine::new()
+            .env("NATS_URL", &format!("nats:/{key}@host"))
+            .env("RETRACE_LOG_LOCATION", &format!("ftp://u:{key}@h")),
         Machine::new().user(&format!("base_url = \"https://u:{key}@h\"\n")),
     ];
     for machine in machines {

@@ -33,8 +33,18 @@ fn samples(key: Key) -> [(&'static str, &'static str); 4] {
         Key::MaxSteps | Key::MaxTotalTokens | Key::MaxAttempts => [("11", "11"), ("", ""), ("12", "12"), ("13", "13")],
         Key::MaxCost => [("2.5", "2.50"), ("", ""), ("$0.000001", "0.000001"), ("1000", "1000.00")],
         Key::MaxTime | Key::CommandTimeout => [("\"30m\"", "30m"), ("", ""), ("90s", "1m 30s"), ("1h 5m", "1h 5m")],
-        Key::Expose => [("[\"/opt/a\", \"/opt/b\"]", "/opt/a, /opt/b"), ("", ""), ("/opt/c:/opt/d", "/opt/c, /opt/d"), ("/opt/e", "/opt/e")],
-        Key::Mask => [("[\"a.pem\"]", "a.pem"), ("", ""), ("b.pem,c.pem", "a.pem, b.pem, c.pem"), ("d.pem", "a.pem, b.pem, c.pem, d.pem")],
+        Key::Expose => [
+            ("[\"/opt/a\", \"/opt/b\"]", "/opt/a, /opt/b"),
+            ("", ""),
+            ("/opt/c:/opt/d", "/opt/c, /opt/d"),
+            ("/opt/e", "/opt/e"),
+        ],
+        Key::Mask => [
+            ("[\"a.pem\"]", "a.pem"),
+            ("", ""),
+            ("b.pem,c.pem", "a.pem, b.pem, c.pem"),
+            ("d.pem", "a.pem, b.pem, c.pem, d.pem"),
+        ],
     }
 }
 
@@ -79,7 +89,8 @@ fn each_source_beats_the_one_before_it() {
         let name = row.env[row.env.len() - 1];
         machine = machine.env(name, env.0);
         let adds_up = row.key == Key::Mask;
-        let origins = if adds_up { format!("/home/config/retrace/config.toml:3, env {name}") } else { format!("env {name}") };
+        let origins =
+            if adds_up { format!("/home/config/retrace/config.toml:3, env {name}") } else { format!("env {name}") };
         assert_eq!(machine.row(row.key), format!("{} <- {origins}", env.1), "{}", row.name);
 
         machine = machine.flag(row.key, "--flag", flag.0);
@@ -132,7 +143,10 @@ fn limits_can_be_lifted_by_the_user() {
 #[test]
 fn nats_takes_its_files_from_the_environment() {
     use retrace_events::log::LogLocation;
-    let machine = Machine::new().env("NATS_URL", "nats://u:p@h:4222").env("NATS_CREDS", "/x.creds").user("accept_nondurable = true\n");
+    let machine = Machine::new()
+        .env("NATS_URL", "nats://u:p@h:4222")
+        .env("NATS_CREDS", "/x.creds")
+        .user("accept_nondurable = true\n");
     let config = machine.config();
     let LogLocation::Nats(options) = &config.log else { panic!("{:?}", config.log) };
     assert_eq!(options.url, "nats://u:p@h:4222");

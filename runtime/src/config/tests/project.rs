@@ -57,7 +57,12 @@ fn everything_else_is_refused_with_a_line_each() {
 }
 
 fn rows(machine: &Machine) -> Vec<String> {
-    machine.config().rows().iter().map(|row| machine.plain(&format!("{}: {} <- {}", row.name, row.shown, row.origin))).collect()
+    machine
+        .config()
+        .rows()
+        .iter()
+        .map(|row| machine.plain(&format!("{}: {} <- {}", row.name, row.shown, row.origin)))
+        .collect()
 }
 
 #[test]
@@ -129,7 +134,8 @@ fn at_most_as_loose(with: &Config, without: &Config) -> bool {
 
 /// A value that some key takes, as TOML.
 fn value(key: Key) -> BoxedStrategy<String> {
-    let text = |words: &'static [&'static str]| prop::sample::select(words).prop_map(|word| format!("\"{word}\"")).boxed();
+    let text =
+        |words: &'static [&'static str]| prop::sample::select(words).prop_map(|word| format!("\"{word}\"")).boxed();
     let number = (1_u32..100_000).prop_map(|n| n.to_string()).boxed();
     let limit = prop_oneof![Just("\"none\"".to_owned()), number.clone()].boxed();
     match key {
@@ -143,7 +149,9 @@ fn value(key: Key) -> BoxedStrategy<String> {
         Key::AcceptNondurable => prop_oneof![Just("true".to_owned()), Just("false".to_owned())].boxed(),
         Key::MaxTokens | Key::MaxAttempts => number,
         Key::MaxSteps | Key::MaxTotalTokens | Key::MaxCost => limit,
-        Key::MaxTime => prop_oneof![Just("\"none\"".to_owned()), (1_u32..9_999).prop_map(|n| format!("\"{n}s\""))].boxed(),
+        Key::MaxTime => {
+            prop_oneof![Just("\"none\"".to_owned()), (1_u32..9_999).prop_map(|n| format!("\"{n}s\""))].boxed()
+        }
         Key::CommandTimeout => (1_u32..9_999).prop_map(|n| format!("\"{n}s\"")).boxed(),
         Key::Expose => text(&["/etc", "/root"]).prop_map(|path| format!("[{path}]")).boxed(),
         Key::Mask => text(&["a", "b", "c"]).prop_map(|name| format!("[{name}]")).boxed(),

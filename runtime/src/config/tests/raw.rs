@@ -23,7 +23,9 @@ fn money() {
 
 #[test]
 fn times() {
-    for (given, ms) in [("30m", 1_800_000), ("1h 30m", 5_400_000), ("90s", 90_000), ("1500ms", 1_500), ("2 hours", 7_200_000)] {
+    for (given, ms) in
+        [("30m", 1_800_000), ("1h 30m", 5_400_000), ("90s", 90_000), ("1500ms", 1_500), ("2 hours", 7_200_000)]
+    {
         assert_eq!(text(given).time_ms(), Ok(ms), "{given}");
     }
     for given in ["", "30", "0s", "-5m", "soon", "1 month", "99999999999999h"] {

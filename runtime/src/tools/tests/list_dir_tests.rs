@@ -3,6 +3,7 @@
 use super::harness::Bench;
 use crate::tools::list_dir::tree;
 use expect_test::expect;
+use proptest::prelude::*;
 use retrace_sandbox::{Entry, EntryKind, ListDone, Truncation};
 use serde_json::json;
 
@@ -88,4 +89,42 @@ fn entries_missing_at_the_top_are_counted_too() {
 fn a_listing_that_took_too_long_is_not_called_empty() {
     let text = tree("", &[], &ListDone { truncated: Some(Truncation::Time), ..DONE });
     assert_eq!(text, "[0 entries; not complete: it took too long; list a folder below]");
+}
+
+proptest! {
+    /// Whatever a workspace looks like, every entry is either shown or counted as missing, exactly once.
+    #[test]
+    fn every_entry_is_shown_or_counted(folders in prop::collection::vec((0_usize..400, 0_usize..3), 1..8)) {
+        let mut entries = Vec::new();
+        let mut entry = |path: String, kind| entries.push(Entry { path: path.as_str().into(), kind, size_bytes: 0 });
+        for (number, (files, depth)) in folders.iter().enumerate() {
+            let mut folder = format!("d{number}");
+            entry(folder.clone(), EntryKind::Directory);
+            for level in 0..*depth {
+                folder = format!("{folder}/e{level}");
+                entry(folder.clone(), EntryKind::Directory);
+            }
+            (0..*files).for_each(|file| entry(format!("{folder}/f{file}"), EntryKind::File));
+        }
+        let text = tree("", &entries, &DONE);
+        let (body, footer) = text.rsplit_once('\n').unwrap();
+        let shown = body.lines().count();
+        let missing = |line: &str| {
+            let count = line.split_once("  [")?.1.strip_suffix(" more not shown]")?;
+            count.replace(',', "").parse::<usize>().ok()
+        };
+        prop_assert!(shown <= 1_000);
+        prop_assert_eq!(shown + body.lines().filter_map(missing).sum::<usize>(), entries.len());
+        prop_assert_eq!(footer.contains("not shown"), shown < entries.len());
+    }
+
+    /// Names are the file system's, and hostile: none of them makes a line of its own.
+    #[test]
+    fn hostile_names_stay_in_their_line(names in prop::collection::btree_set("[a\n\r\t\u{1b} ]{1,6}", 1..6)) {
+        let entry = |name: &String| Entry { path: name.as_str().into(), kind: EntryKind::File, size_bytes: 1 };
+        let entries: Vec<Entry> = names.iter().map(entry).collect();
+        let text = tree("", &entries, &DONE);
+        prop_assert_eq!(text.lines().count(), entries.len() + 1);
+        prop_assert!(!text.contains(['\r', '\t', '\x1b']));
+    }
 }

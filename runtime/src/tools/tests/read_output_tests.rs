@@ -115,3 +115,34 @@ async fn a_blob_that_is_gone_is_no_failure_of_the_log() {
     let text = bench.fails("read_output", json!({"call_id": "toolu_1"})).await;
     assert_eq!(text, "the output of toolu_1 is no longer kept");
 }
+
+/// What the tool shows is what a plain reading of all lines would give, for any range.
+#[tokio::test]
+async fn any_range_is_that_of_a_plain_reading() {
+    let lines: Vec<String> = (0..300).map(|n| format!("{} {}", n * 7919 % 101, "€".repeat(n % 5))).collect();
+    let bench = bench(&lines.join("\n")).await;
+    let numbered: Vec<(usize, &str)> = lines.iter().enumerate().map(|(n, line)| (n + 1, line.as_str())).collect();
+    for (first, limit, grep) in
+        [(1, 5, None), (290, 50, None), (17, 1, Some("9")), (1, 40, Some("^1")), (150, 10, Some("€€$"))]
+    {
+        let pattern = regex::Regex::new(grep.unwrap_or("")).unwrap();
+        let fits: Vec<&(usize, &str)> = numbered.iter().filter(|(_, line)| pattern.is_match(line)).collect();
+        let show =
+            |lines: &[&(usize, &str)]| lines.iter().map(|(n, line)| format!("{n:>6}\t{line}\n")).collect::<String>();
+
+        let from: Vec<&(usize, &str)> = fits.iter().copied().filter(|(n, _)| *n >= first).take(limit).collect();
+        let mut input = json!({"call_id": "toolu_1", "offset_lines": first, "limit_lines": limit});
+        input["grep"] = grep.into();
+        let text = bench.ok("read_output", input).await;
+        assert_eq!(text.rsplit_once('[').unwrap().0, show(&from), "{first} {limit} {grep:?}");
+
+        let mut input = json!({"call_id": "toolu_1", "from_end": limit});
+        input["grep"] = grep.into();
+        let text = bench.ok("read_output", input).await;
+        assert_eq!(
+            text.rsplit_once('[').unwrap().0,
+            show(&fits[fits.len().saturating_sub(limit)..]),
+            "{limit} {grep:?}"
+        );
+    }
+}

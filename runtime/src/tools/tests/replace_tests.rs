@@ -154,4 +154,24 @@ proptest! {
         let edited = edited(&text, "OLD", &new);
         prop_assert!(edited.starts_with(&before) && edited.ends_with(&after));
     }
+
+    /// An explanation is short, whatever the file and the model's text are.
+    #[test]
+    fn explanations_are_bounded(text in "([ -~\t\r€]{0,40}\n){0,40}", old in "([ -~\t\r€]{0,40}\n?){0,40}") {
+        let explanation = explain(&text, &old);
+        prop_assert!(!explanation.is_empty() && explanation.lines().count() <= 25, "{}", explanation);
+        prop_assert!(explanation.len() < 25 * 300);
+    }
+
+    /// A text that is there but for its indentation is always found.
+    #[test]
+    fn other_indentation_is_always_found(lines in prop::collection::vec("[a-z]{1,8} [a-z]{1,8}", 1..12), from in 0_usize..12, count in 1_usize..4) {
+        let from = from.min(lines.len() - 1);
+        let part = &lines[from..lines.len().min(from + count)];
+        let text: String = lines.iter().map(|line| format!("\t{line}\n")).collect();
+        let explanation = explain(&text, &part.join("\n    "));
+        let told = "the same text with other white space is here:\n";
+        prop_assert!(text.contains(&part.join("\n    ")) || explanation.starts_with(told), "{}", explanation);
+        prop_assert!(explanation.contains(&part[0]), "{}", explanation);
+    }
 }

@@ -36,7 +36,7 @@ fn the_dead_are_walked_through_but_not_killed() {
 
 #[test]
 fn a_tree_with_sessions_of_its_own_dies() {
-    let script = "setsid sleep 1000 & (setsid sh -c 'sleep 1000 & sleep 1000' &) ; echo ready; sleep 1000";
+    let script = "setsid sleep 1000 & setsid sh -c 'sleep 1000 & sleep 1000' & echo ready; sleep 1000";
     let mut child = Command::new("sh").args(["-c", script]).stdout(Stdio::piped()).spawn().unwrap();
     let mut ready = String::new();
     BufReader::new(child.stdout.take().unwrap()).read_line(&mut ready).unwrap();

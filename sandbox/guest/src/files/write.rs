@@ -40,6 +40,9 @@ impl Drop for Temporary<'_> {
 /// Writes what comes through the mailbox. Hard links to the old file keep the old contents.
 pub(crate) fn write(root: &Root, spec: &WriteSpec, mailbox: &Mailbox) -> Result<Response, Failure> {
     static COUNTER: AtomicU64 = AtomicU64::new(0);
+    if spec.path.as_path().as_os_str().as_encoded_bytes().ends_with(b"/") {
+        return Err(Failure::new(FailureKind::BadRequest, format!("{} names a folder, not a file", spec.path)));
+    }
     let relative = root.relative(&spec.path)?;
     let target = find_target(root, &relative, spec.mode)?;
     let fail = |error| failure(&relative, error);

@@ -65,11 +65,13 @@ fn start(guest: &Arc<Guest>, id: u64, intake: Intake, work: Work) -> Result<(), 
         shared.registry.remove(id);
         // When the host is gone the reader notices as well.
         let _ = shared.outbox.finish(id, result);
+        shared.registry.answered();
     });
     match thread {
         Ok(_) => Ok(()),
         Err(error) => {
             guest.registry.remove(id);
+            guest.registry.answered();
             guest.outbox.finish(id, Err(busy("thread", &error)))
         }
     }

@@ -69,6 +69,7 @@ pub(crate) struct Guest {
 /// When the root or the channel cannot be used, or the host breaks the protocol.
 pub fn serve(root: &Path) -> Result<(), ServeError> {
     let channel = |source| ServeError::Channel { source };
+    close_inherited();
     let root = Root::open(root).map_err(|source| ServeError::Root { root: root.to_path_buf(), source })?;
     let (incoming, outgoing) = take_stdio().map_err(channel)?;
     protect_self().map_err(channel)?;
@@ -78,7 +79,7 @@ pub fn serve(root: &Path) -> Result<(), ServeError> {
 
     let result = read_requests(&guest, File::from(incoming));
     guest.registry.kill_all();
-    guest.registry.wait_until_empty(SHUTDOWN_WAIT);
+    guest.registry.wait_until_answered(SHUTDOWN_WAIT);
     guest.launcher.kill_everything();
     if let Ok(Some(shutdown_id)) = result {
         // The host may have closed its end already.
@@ -98,6 +99,15 @@ fn read_requests(guest: &Arc<Guest>, incoming: File) -> Result<Option<u64>, Serv
         dispatch::dispatch(guest, id, message, frame.body)?;
     }
     Ok(None)
+}
+
+/// Whatever else the host left open would end up in every command.
+fn close_inherited() {
+    // SAFETY: nothing has been opened yet, so no descriptor above stderr is owned by anything in this process.
+    unsafe {
+        // Kernels before 5.9 do not know it; this is a second line of defence.
+        libc::syscall(libc::SYS_close_range, 3, libc::c_uint::MAX, 0);
+    }
 }
 
 /// Moves the channel away from fds 0 and 1, so that nothing else reads or writes there.

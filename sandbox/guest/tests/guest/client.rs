@@ -40,15 +40,23 @@ impl Client {
     }
 
     pub(crate) fn with_env(env: &[(&str, &str)]) -> Self {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_retrace-guest"));
+        command.envs(env.iter().copied());
+        Self::spawn(tempfile::tempdir().unwrap(), command)
+    }
+
+    /// Its workspace is a small file system of its own.
+    pub(crate) fn on_small_disk(size_bytes: u64) -> Self {
         let dir = tempfile::tempdir().unwrap();
-        let mut child = Command::new(env!("CARGO_BIN_EXE_retrace-guest"))
-            .args(["serve", "--root"])
-            .arg(dir.path())
-            .envs(env.iter().copied())
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()
-            .unwrap();
+        let mut command = Command::new("bwrap");
+        command.args(["--dev-bind", "/", "/", "--size", &size_bytes.to_string(), "--tmpfs"]).arg(dir.path());
+        command.arg(env!("CARGO_BIN_EXE_retrace-guest"));
+        Self::spawn(dir, command)
+    }
+
+    fn spawn(dir: TempDir, mut command: Command) -> Self {
+        command.args(["serve", "--root"]).arg(dir.path()).stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut child = command.spawn().unwrap();
         let stdin = child.stdin.take();
         let mut stdout = BufReader::new(child.stdout.take().unwrap());
         let frame = read_frame(&mut stdout).unwrap().unwrap();

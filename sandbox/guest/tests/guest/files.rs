@@ -10,6 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use retrace_guest::message::{EntryKind, FailureKind, ListSpec, Truncation};
 use retrace_guest::raw_path::RawPath;
+use rustix::fs::{CWD, RenameFlags, renameat_with};
 
 use crate::client::{Client, kind, text};
 
@@ -130,10 +131,8 @@ fn a_folder_swapped_for_a_link_in_between_does_not_lead_out() {
     let swapper = std::thread::spawn(move || {
         let mut swaps = 0;
         while !stopped.load(Ordering::Relaxed) {
-            fs::rename(ws.join("dir"), ws.join("parked")).unwrap();
-            fs::rename(ws.join("evil"), ws.join("dir")).unwrap();
-            fs::rename(ws.join("dir"), ws.join("evil")).unwrap();
-            fs::rename(ws.join("parked"), ws.join("dir")).unwrap();
+            let (dir, evil) = (ws.join("dir"), ws.join("evil"));
+            renameat_with(CWD, &dir, CWD, &evil, RenameFlags::EXCHANGE).unwrap();
             swaps += 1;
         }
         swaps

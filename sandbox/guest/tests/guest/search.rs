@@ -71,7 +71,7 @@ fn globs_and_gitignore_choose_the_files() {
 fn binary_files_are_skipped_and_counted() {
     let mut client = Client::new();
     fs::write(client.path().join("binary"), b"needle\nneedle\n\0\x01\x02needle\n").unwrap();
-    fs::write(client.path().join("late"), [&b"needle\n".repeat(50_000)[..], b"\0"].concat()).unwrap();
+    fs::write(client.path().join("late"), [b"needle\n", &b"filler\n".repeat(50_000)[..], b"\0"].concat()).unwrap();
     fs::write(client.path().join("text"), "needle\n").unwrap();
     let (matches, done) = client.search(find("needle")).unwrap();
     assert_eq!(lines(&matches), ["text:1:needle"]);

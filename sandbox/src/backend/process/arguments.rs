@@ -55,8 +55,9 @@ impl Arguments {
     }
 
     /// A file with these contents.
-    pub(super) fn file(&mut self, contents: &str, place: &str) -> io::Result<()> {
-        self.file_descriptor("--file", contents.as_bytes())?;
+    pub(super) fn file(&mut self, contents: &[u8], place: &str) -> io::Result<()> {
+        self.add(["--perms", "0444"]);
+        self.file_descriptor("--file", contents)?;
         self.add([place]);
         Ok(())
     }

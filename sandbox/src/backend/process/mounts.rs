@@ -5,6 +5,7 @@
 //! host, the masks come last.
 
 use std::fs;
+use std::io;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
@@ -45,6 +46,9 @@ const PROC_SECRETS: [&str; 5] =
 /// Size of a folder in which a toolchain keeps locks and small databases, in bytes.
 const TOOLCHAIN_STATE_BYTES: u64 = 64 * 1024 * 1024;
 
+/// The largest file that is copied instead of mounted, in bytes.
+const MAX_COPIED_BYTES: u64 = 256 * 1024;
+
 const PASSWD: &str = "root:x:0:0:root:/nonexistent:/usr/sbin/nologin\n\
     agent:x:1000:1000:agent:/home/agent:/bin/sh\n\
     nobody:x:65534:65534:nobody:/nonexistent:/usr/sbin/nologin\n";
@@ -58,9 +62,9 @@ pub(super) fn add(
     plan: &LaunchPlan<'_>,
     toolchains: &[Toolchain],
     mut masked: Vec<PathBuf>,
-) -> std::io::Result<Vec<PathBuf>> {
+) -> io::Result<Vec<PathBuf>> {
     for path in SYSTEM.iter().chain(&ETC).map(Path::new) {
-        show_as_it_is(arguments, path);
+        show_as_it_is(arguments, path)?;
     }
     for dir in java_dirs() {
         arguments.show(&dir, &dir);
@@ -68,7 +72,7 @@ pub(super) fn add(
     for (contents, place) in
         [(PASSWD, "/etc/passwd"), (GROUP, "/etc/group"), (HOSTS, "/etc/hosts"), (NSSWITCH, "/etc/nsswitch.conf")]
     {
-        arguments.file(contents, place)?;
+        arguments.file(contents.as_bytes(), place)?;
     }
     arguments.add(["--proc", "/proc", "--dev", "/dev"]);
     arguments.tmpfs(Path::new("/dev/shm"), plan.limits.tmp_bytes / 4);
@@ -88,34 +92,36 @@ pub(super) fn add(
         arguments.show(path, path);
     }
     arguments.lend(&plan.policy.workspace);
+    for path in kernel_entries() {
+        arguments.show(&path, &path);
+    }
     if rustix::process::geteuid().is_root() {
-        for path in kernel_entries() {
-            arguments.show(&path, &path);
-        }
         masked.extend(PROC_SECRETS.iter().map(PathBuf::from).filter(|path| path.exists()));
     }
     for path in &masked {
         arguments.show(&plan.files.empty, path);
     }
-    arguments.add(["--remount-ro", "/"]);
+    arguments.add(["--remount-ro", "/dev", "--remount-ro", "/"]);
     Ok(masked)
 }
 
-/// Links stay links (as `/bin` to `usr/bin`), the rest is mounted; what is missing is left out.
-fn show_as_it_is(arguments: &mut Arguments, path: &Path) {
-    let Ok(metadata) = fs::symlink_metadata(path) else { return };
+/// Links stay links (as `/bin` to `usr/bin`), small files are copied (a mount costs more), folders are mounted; what is
+/// missing is left out.
+fn show_as_it_is(arguments: &mut Arguments, path: &Path) -> io::Result<()> {
+    let Ok(metadata) = fs::symlink_metadata(path) else { return Ok(()) };
     if metadata.is_symlink() {
-        if let Ok(target) = fs::read_link(path) {
-            arguments.symlink(&target, path);
-        }
+        arguments.symlink(&fs::read_link(path)?, path);
+    } else if metadata.is_file() && metadata.len() <= MAX_COPIED_BYTES {
+        arguments.file(&fs::read(path)?, &path.to_string_lossy())?;
     } else {
         arguments.show(path, path);
     }
+    Ok(())
 }
 
 /// What of `/proc` is not about processes but about the kernel. The kernel lets *root* write to much of it without
-/// any capability (`/proc/sys/kernel/core_pattern` names a program that the host then runs), and bubblewrap covers
-/// only some of it; a read-only mount over each is what stops that.
+/// any capability (`/proc/sys/kernel/core_pattern` names a program that the host then runs), some of it even lets
+/// anyone, and bubblewrap covers only a part; a read-only mount over each is what stops that.
 fn kernel_entries() -> Vec<PathBuf> {
     let Ok(entries) = fs::read_dir("/proc") else { return Vec::new() };
     let is_kernels = |entry: &fs::DirEntry| {

@@ -49,8 +49,11 @@ fn long_lines_are_cut_by_characters() {
 fn nasty() -> impl Strategy<Value = String> {
     let piece = prop_oneof![
         ".{0,8}",
-        prop::sample::select(vec!["\u{1b}[", "\u{1b}]", "\u{9b}", "\u{9d}", "\u{90}", "31m", "\u{7}", "\u{1b}\\", "\r", "\n", "\u{202e}", "\u{0}"])
-            .prop_map(str::to_owned),
+        prop::sample::select(vec![
+            "\u{1b}[", "\u{1b}]", "\u{9b}", "\u{9d}", "\u{90}", "31m", "\u{7}", "\u{1b}\\", "\r", "\n", "\u{202e}",
+            "\u{0}"
+        ])
+        .prop_map(str::to_owned),
         any::<char>().prop_map(String::from),
     ];
     prop::collection::vec(piece, 0..30).prop_map(|pieces| pieces.concat())

@@ -3,9 +3,9 @@
 use super::{answered, called, events, finished, prompted, some_event, transcript};
 use crate::agent::Live;
 use crate::cli::render::{Detail, LivePrinter};
+use retrace_events::CallId;
 use retrace_events::payload::Payload;
 use retrace_events::payload::turn::{Failed, Failure};
-use retrace_events::CallId;
 use std::sync::Arc;
 
 fn printer() -> LivePrinter {
@@ -68,7 +68,14 @@ fn calls_and_failures_end_the_line_that_streams() {
     let waiting = || Live::Waiting { why: "cut".to_owned(), wait_ms: 1_000 };
     let shown = show(
         &mut printer(),
-        vec![words("half an ans"), logged(failed.into()), waiting(), words("a whole "), words("one "), logged(prompted("p"))],
+        vec![
+            words("half an ans"),
+            logged(failed.into()),
+            waiting(),
+            words("a whole "),
+            words("one "),
+            logged(prompted("p")),
+        ],
     );
     assert_eq!(shown, "half an ans\n! unfinished (HTTP 200): cut · trying again in 1.0s\na whole one\n\n› p\n");
     assert_eq!(show(&mut printer(), vec![waiting()]), "waiting 1.0s: cut\n");

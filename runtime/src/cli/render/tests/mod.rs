@@ -71,7 +71,12 @@ fn answered(content: &str) -> Payload {
         model: "m".to_owned(),
         stop_reason: "end_turn".to_owned(),
         stop_details: None,
-        usage: payload::turn::Usage { input_tokens: 1_200, cache_read_tokens: 34_000, output_tokens: 56, ..Default::default() },
+        usage: payload::turn::Usage {
+            input_tokens: 1_200,
+            cache_read_tokens: 34_000,
+            output_tokens: 56,
+            ..Default::default()
+        },
         cost_microusd: 12_345,
         request_id: None,
         duration_ms: 2_340,

@@ -56,11 +56,21 @@ fn a_whole_turn() {
 fn everything_that_can_go_wrong() {
     let failed = |failure, status, retry_in_ms, billed_microusd| {
         let (request, message) = (some_event(), "the API's words".to_owned());
-        Failed { request, failure, status, message, request_id: None, partial: None, billed_microusd, retry_in_ms }.into()
+        Failed { request, failure, status, message, request_id: None, partial: None, billed_microusd, retry_in_ms }
+            .into()
     };
     let end = |exit: Option<Exit>| {
         let call = CallId("9".to_owned());
-        Finished { call, is_error: true, content: "x".to_owned(), exit, output: None, changed: vec!["a".to_owned()], duration_ms: 5 }.into()
+        Finished {
+            call,
+            is_error: true,
+            content: "x".to_owned(),
+            exit,
+            output: None,
+            changed: vec!["a".to_owned()],
+            duration_ms: 5,
+        }
+        .into()
     };
     let exit = |signal, timed_out| Some(Exit { code: None, signal, timed_out });
     let over = |outcome| Ended { outcome, note: "why".to_owned() }.into();
@@ -180,7 +190,9 @@ fn events_of_a_newer_version_are_named() {
 fn secrets_are_not_shown_wherever_they_stand() {
     let story = vec![
         prompted(&format!("use {SECRET}")),
-        answered(&format!(r#"[{{"type":"thinking","thinking":"{SECRET}"}},{{"type":"text","text":"it is {SECRET}"}}]"#)),
+        answered(&format!(
+            r#"[{{"type":"thinking","thinking":"{SECRET}"}},{{"type":"text","text":"it is {SECRET}"}}]"#
+        )),
         called("1", "bash", &format!(r#"{{"command":"echo {SECRET}"}}"#)),
         finished("1", Some(0), &format!("out {SECRET}")),
         Ended { outcome: Outcome::RequestFailed, note: SECRET.to_owned() }.into(),

@@ -1,0 +1,96 @@
+//! The writer: places, links, lost acks, and what it does when it has lost the stream.
+
+#![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
+
+use super::*;
+use crate::clock::SeededMint;
+use crate::log::{Fault, MemoryLog};
+use crate::payload::{session, turn};
+use crate::testing::example_stream;
+use crate::verify::verify_stream;
+
+fn prompt(text: &str) -> (Payload, Option<EventId>) {
+    let prompted = turn::Prompted { text: text.to_owned(), source: turn::PromptSource::Local, attachments: Vec::new() };
+    (prompted.into(), None)
+}
+
+fn writer(log: &MemoryLog, seed: u64) -> Writer {
+    Writer::create(Arc::new(log.clone()), Arc::new(SeededMint::new(seed)), example_stream("written"), Hash::GENESIS)
+}
+
+#[tokio::test]
+async fn events_get_their_place_and_link() {
+    let log = MemoryLog::new();
+    let mut writer = writer(&log, 1);
+    let first = writer.append(vec![prompt("one"), prompt("two")]).await.unwrap();
+    let cause = Some(first[0].envelope.id);
+    let closed = session::Closed { why: "done".to_owned() };
+    let second = writer.append(vec![(closed.clone().into(), cause)]).await.unwrap();
+    assert_eq!(writer.next_seq(), 3);
+    let events = [first, second].concat();
+    let stored = log.read(&example_stream("written"), 0, 10).await.unwrap();
+    assert_eq!(stored, events.iter().map(|event| event.envelope.clone()).collect::<Vec<_>>());
+    assert_eq!(stored[2].cause, cause);
+    assert_eq!(events[2].payload.known(), Some(&closed.into()));
+    for pair in events.windows(2) {
+        assert_eq!(pair[1].envelope.prev_hash, pair[0].hash);
+    }
+    let verified = verify_stream(&log, writer.stream()).await.unwrap();
+    assert_eq!((verified.events, verified.head), (3, events[2].hash));
+}
+
+#[tokio::test]
+async fn nothing_to_append_is_nothing_appended() {
+    let log = MemoryLog::new();
+    let mut writer = writer(&log, 1);
+    assert!(writer.append(Vec::new()).await.unwrap().is_empty());
+    assert_eq!(writer.next_seq(), 0);
+}
+
+#[tokio::test]
+async fn a_lost_ack_is_repeated_and_stored_once() {
+    let log = MemoryLog::new();
+    let mut writer = writer(&log, 1);
+    log.fail_next(Fault::LoseAck);
+    writer.append(vec![prompt("one")]).await.unwrap();
+    log.fail_next(Fault::NotStored);
+    log.fail_next(Fault::LoseAck);
+    writer.append(vec![prompt("two"), prompt("three")]).await.unwrap();
+    assert_eq!(verify_stream(&log, writer.stream()).await.unwrap().events, 3);
+}
+
+#[tokio::test]
+async fn a_log_that_stays_silent_is_reported_and_the_writer_stays_where_it_was() {
+    let log = MemoryLog::new();
+    let mut writer = writer(&log, 1);
+    for _ in 0..3 {
+        log.fail_next(Fault::NotStored);
+    }
+    let error = writer.append(vec![prompt("one")]).await.unwrap_err();
+    assert!(matches!(error, LogError::Unavailable { .. }), "{error}");
+    assert_eq!(writer.next_seq(), 0);
+    log.fail_next(Fault::Full);
+    let error = writer.append(vec![prompt("one")]).await.unwrap_err();
+    assert!(matches!(error, LogError::Full { .. }), "{error}");
+    writer.append(vec![prompt("one")]).await.unwrap();
+    assert_eq!(verify_stream(&log, writer.stream()).await.unwrap().events, 1);
+}
+
+#[tokio::test]
+async fn the_second_writer_is_fenced_and_stays_so() {
+    let log = MemoryLog::new();
+    let (mut first, mut second) = (writer(&log, 1), writer(&log, 2));
+    let stored = first.append(vec![prompt("one")]).await.unwrap();
+    for _ in 0..2 {
+        let error = second.append(vec![prompt("other")]).await.unwrap_err();
+        assert!(matches!(error, LogError::Fenced { tried: 0, actual_next: 1, .. }), "{error}");
+    }
+    let last = (stored[0].envelope.seq, stored[0].hash);
+    let mint: Arc<dyn Mint> = Arc::new(SeededMint::new(3));
+    let mut third = Writer::resume(Arc::new(log.clone()), mint, example_stream("written"), last);
+    // Its clock is behind that of the first, which the strict log does not take for correct.
+    while third.mint().now() < stored[0].envelope.at {}
+    third.append(vec![prompt("taken over")]).await.unwrap();
+    assert!(first.append(vec![prompt("too late")]).await.is_err());
+    assert_eq!(verify_stream(&log, third.stream()).await.unwrap().events, 2);
+}

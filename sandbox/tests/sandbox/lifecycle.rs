@@ -1,0 +1,229 @@
+//! How sandboxes and commands begin and end.
+
+use std::time::Duration;
+
+use retrace_sandbox::{Chunk, ExecRequest, FailureKind, LimitHit, Limits, Sandbox, SandboxError};
+
+use crate::support::{Place, as_root, kind, prints, run, shell, text};
+
+/// The host's id of the sandbox's outermost process: the one with this sandbox's marker whose parent is us.
+fn outer_pid(marker: &str) -> i32 {
+    let entry = format!("RETRACE_SANDBOX_ID={marker}");
+    std::fs::read_dir("/proc")
+        .unwrap()
+        .flatten()
+        .filter_map(|process| process.file_name().to_str()?.parse::<i32>().ok())
+        .find(|pid| {
+            let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+            let parent = stat.rsplit_once(") ").and_then(|(_, rest)| rest.split(' ').nth(1)?.parse::<u32>().ok());
+            let environ = std::fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
+            parent == Some(std::process::id()) && environ.split(|b| *b == 0).any(|found| found == entry.as_bytes())
+        })
+        .expect("the sandbox's process")
+}
+
+async fn marker(sandbox: &Sandbox) -> String {
+    prints(sandbox, "echo $RETRACE_SANDBOX_ID").await
+}
+
+fn kill(pid: i32) {
+    rustix::process::kill_process(rustix::process::Pid::from_raw(pid).unwrap(), rustix::process::Signal::KILL).unwrap();
+}
+
+/// Control groups of this test process.
+fn groups() -> usize {
+    let own = format!("-{}-", std::process::id());
+    let mut open = vec![std::path::PathBuf::from("/sys/fs/cgroup")];
+    let mut found = 0;
+    while let Some(dir) = open.pop() {
+        for entry in std::fs::read_dir(&dir).into_iter().flatten().flatten() {
+            let name = entry.file_name().to_string_lossy().into_owned();
+            found += usize::from(name.starts_with("retrace-") && name.contains(&own));
+            if entry.file_type().is_ok_and(|file_type| file_type.is_dir()) {
+                open.push(entry.path());
+            }
+        }
+    }
+    found
+}
+
+#[tokio::test]
+async fn a_killed_guest_fails_all_calls_and_another_can_be_started() {
+    let place = Place::new();
+    let sandbox = place.start().await;
+    let pid = outer_pid(&marker(&sandbox).await);
+    let running = sandbox.exec(ExecRequest::shell("sleep 1000")).await.unwrap();
+    kill(pid);
+    let error = running.wait().await.unwrap_err();
+    let SandboxError::GuestGone(report) = &error else { panic!("{error}") };
+    assert!(report.detail.contains("killed by signal 9"), "{report}");
+    assert_eq!(sandbox.gone().as_ref(), Some(report));
+    for error in [
+        sandbox.exec(ExecRequest::shell("true")).await.unwrap_err(),
+        sandbox.read("x", 0, 1).await.unwrap_err(),
+        sandbox.ping().await.unwrap_err(),
+    ] {
+        assert!(matches!(error, SandboxError::GuestGone(_)), "{error}");
+    }
+    sandbox.shutdown().await;
+    let again = place.start().await;
+    assert_eq!(prints(&again, "echo fine").await, "fine");
+    again.shutdown().await;
+}
+
+#[tokio::test]
+async fn a_guest_that_runs_out_of_memory_says_so() {
+    if !as_root() {
+        return;
+    }
+    let place = Place::new();
+    let sandbox = place.start_with(Limits { memory_bytes: 64 << 20, tmp_bytes: 256 << 20, ..Limits::default() }).await;
+    // Files in memory belong to no process: when commands have been killed and it still is not enough, the guest goes.
+    let request = ExecRequest::shell("head -c 200000000 /dev/zero > /tmp/big");
+    let first = sandbox.exec(request.clone()).await.unwrap().wait().await;
+    let outcome = match first {
+        Ok(result) if result.limits_hit.contains(&LimitHit::Memory) => {
+            // Only the command was killed, as it should be; the guest may follow at the next one.
+            sandbox.exec(request).await.map(|_| ()).err()
+        }
+        Ok(result) => panic!("{result:?}"),
+        Err(error) => Some(error),
+    };
+    if let Some(error) = outcome {
+        let SandboxError::GuestGone(report) = error else { panic!("{error}") };
+        assert_eq!(report.limit, Some(LimitHit::Memory), "{report}");
+    }
+    sandbox.shutdown().await;
+}
+
+#[tokio::test]
+async fn shutdown_leaves_nothing_behind() {
+    let place = Place::new();
+    let sandbox = place.start().await;
+    let pid = outer_pid(&marker(&sandbox).await);
+    let _running = sandbox.exec(ExecRequest::shell("setsid sleep 1000 & sleep 1000")).await.unwrap();
+    sandbox.shutdown().await;
+    assert!(!std::path::Path::new(&format!("/proc/{pid}")).exists());
+    assert_eq!(sandbox.gone().unwrap().detail, "it was shut down");
+    // A second time is harmless.
+    sandbox.shutdown().await;
+}
+
+#[tokio::test]
+async fn dropping_the_last_handle_ends_it() {
+    let place = Place::new();
+    let sandbox = place.start().await;
+    let pid = outer_pid(&marker(&sandbox).await);
+    let clone = sandbox.clone();
+    drop(sandbox);
+    assert_eq!(prints(&clone, "echo still here").await, "still here");
+    drop(clone);
+    let gone = async {
+        while std::path::Path::new(&format!("/proc/{pid}")).exists() {
+            tokio::task::yield_now().await;
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(10), gone).await.expect("it ends");
+}
+
+#[tokio::test]
+async fn control_groups_are_removed() {
+    let place = Place::new();
+    let sandbox = place.start().await;
+    if as_root() {
+        assert!(groups() >= 1);
+    }
+    sandbox.shutdown().await;
+    // Other tests of this process have their own, which go as well in the end.
+    let own = async {
+        while groups() > 64 {
+            tokio::task::yield_now().await;
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(10), own).await.expect("they are removed");
+}
+
+#[tokio::test]
+async fn dropping_a_running_command_kills_it() {
+    let place = Place::new();
+    let sandbox = place.start().await;
+    let mut running = sandbox.exec(ExecRequest::shell("setsid sleep 1234 & echo begun; sleep 1234")).await.unwrap();
+    assert_eq!(running.next().await, Some(Chunk::Stdout("begun\n".into())));
+    drop(running);
+    let dead = async { while prints(&sandbox, "pgrep -c -x sleep || true").await != "0" {} };
+    tokio::time::timeout(Duration::from_secs(10), dead).await.expect("it is killed");
+    sandbox.shutdown().await;
+}
+
+#[tokio::test]
+async fn a_command_can_be_killed_and_its_end_is_told() {
+    let place = Place::new();
+    let sandbox = place.start().await;
+    let mut running = sandbox.exec(ExecRequest::shell("echo begun; sleep 1000")).await.unwrap();
+    assert_eq!(running.next().await, Some(Chunk::Stdout("begun\n".into())));
+    running.kill();
+    let result = running.wait().await.unwrap();
+    assert!(result.killed && !result.timed_out);
+    assert_eq!((result.signal, result.limits_hit), (Some(9), Vec::new()));
+    sandbox.shutdown().await;
+}
+
+#[tokio::test]
+async fn many_commands_run_at_once() {
+    let place = Place::new();
+    let sandbox = place.start().await;
+    let outputs = futures::future::join_all((0..32).map(|n| {
+        let sandbox = sandbox.clone();
+        async move { shell(&sandbox, &format!("seq {n} 500; exit {n}")).await }
+    }))
+    .await;
+    for (n, output) in outputs.into_iter().enumerate() {
+        assert_eq!(output.result.code, Some(n as i32));
+        let expected: String = (n..=500).map(|line| format!("{line}\n")).collect();
+        assert!(text(&output.stdout) == expected);
+    }
+    sandbox.shutdown().await;
+}
+
+#[tokio::test]
+async fn stdin_environment_and_folder_are_the_requests() {
+    let place = Place::new();
+    place.file("dir/file", "");
+    let sandbox = place.start().await;
+    let request = ExecRequest {
+        stdin: Some("from stdin".into()),
+        env: vec![("EXTRA".to_owned(), "extra".to_owned())],
+        cwd: Some("dir".into()),
+        ..ExecRequest::shell("cat; echo; echo $EXTRA; ls")
+    };
+    assert_eq!(text(&run(&sandbox, request).await.stdout), "from stdin\nextra\nfile\n");
+    let outside = ExecRequest { cwd: Some("..".into()), ..ExecRequest::shell("pwd") };
+    assert_eq!(kind(sandbox.exec(outside).await.unwrap().wait().await), FailureKind::OutsideWorkspace);
+    sandbox.shutdown().await;
+}
+
+#[tokio::test]
+async fn what_cannot_be_started_is_an_error_of_the_call_only() {
+    let place = Place::new();
+    let sandbox = place.start().await;
+    let start = async |request| sandbox.exec(request).await.unwrap().wait().await;
+    assert_eq!(kind(start(ExecRequest::argv(["no-such-program"])).await), FailureKind::SpawnFailed);
+    assert_eq!(kind(start(ExecRequest::argv::<String>([])).await), FailureKind::BadRequest);
+    let huge = sandbox.exec(ExecRequest::shell("x".repeat(2 << 20))).await.map(|_| ());
+    assert_eq!(kind(huge), FailureKind::TooLarge);
+    let stdin = ExecRequest { stdin: Some(vec![0; 17 << 20].into()), ..ExecRequest::shell("cat") };
+    assert_eq!(kind(sandbox.exec(stdin).await.map(|_| ())), FailureKind::TooLarge);
+    assert_eq!(prints(&sandbox, "echo fine").await, "fine");
+    sandbox.shutdown().await;
+}
+
+#[tokio::test]
+async fn two_sandboxes_do_not_see_each_other() {
+    let (one, two) = (Place::new(), Place::new());
+    let (first, second) = (one.start().await, two.start().await);
+    shell(&first, "echo secret > /tmp/mine; echo secret > file").await;
+    assert_eq!(prints(&second, "ls /tmp/mine 2>/dev/null; cat file 2>/dev/null; true").await, "");
+    first.shutdown().await;
+    assert_eq!(prints(&second, "echo fine").await, "fine");
+    second.shutdown().await;
+}

@@ -1,0 +1,83 @@
+//! A sandbox on a fresh folder.
+
+use std::path::{Path, PathBuf};
+
+use retrace_sandbox::{ExecOutput, ExecRequest, FailureKind, Limits, Policy, Sandbox, SandboxChoice, SandboxError};
+use tempfile::TempDir;
+
+/// A workspace, and a folder for the guest, that disappear with the test.
+pub(crate) struct Place {
+    workspace: TempDir,
+    guest: TempDir,
+}
+
+impl Place {
+    pub(crate) fn new() -> Self {
+        Self { workspace: tempfile::tempdir().unwrap(), guest: tempfile::tempdir().unwrap() }
+    }
+
+    pub(crate) fn workspace(&self) -> &Path {
+        self.workspace.path()
+    }
+
+    pub(crate) fn guest_dir(&self) -> &Path {
+        self.guest.path()
+    }
+
+    pub(crate) fn policy(&self) -> Policy {
+        Policy::new(self.workspace.path())
+    }
+
+    pub(crate) async fn try_start(&self, policy: Policy, limits: Limits) -> Result<Sandbox, SandboxError> {
+        Sandbox::start(SandboxChoice::Process, policy, limits, self.guest.path()).await
+    }
+
+    pub(crate) async fn start(&self) -> Sandbox {
+        self.start_with(Limits::default()).await
+    }
+
+    pub(crate) async fn start_with(&self, limits: Limits) -> Sandbox {
+        self.try_start(self.policy(), limits).await.unwrap_or_else(|error| panic!("{error}"))
+    }
+
+    pub(crate) fn file(&self, name: &str, contents: impl AsRef<[u8]>) -> PathBuf {
+        let path = self.workspace.path().join(name);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(&path, contents).unwrap();
+        path
+    }
+}
+
+pub(crate) async fn run(sandbox: &Sandbox, request: ExecRequest) -> ExecOutput {
+    sandbox.exec(request).await.unwrap().output().await.unwrap_or_else(|error| panic!("{error}"))
+}
+
+pub(crate) async fn shell(sandbox: &Sandbox, script: &str) -> ExecOutput {
+    run(sandbox, ExecRequest::shell(script)).await
+}
+
+/// What a script prints; it must succeed.
+pub(crate) async fn prints(sandbox: &Sandbox, script: &str) -> String {
+    let output = shell(sandbox, script).await;
+    assert!(output.result.succeeded(), "{script}: {:?}\n{}", output.result, text(&output.stderr));
+    text(&output.stdout).trim().to_owned()
+}
+
+pub(crate) async fn fails(sandbox: &Sandbox, script: &str) -> bool {
+    !shell(sandbox, script).await.result.succeeded()
+}
+
+pub(crate) fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+pub(crate) fn kind<T: std::fmt::Debug>(result: Result<T, SandboxError>) -> FailureKind {
+    match result.unwrap_err() {
+        SandboxError::Guest(failure) => failure.kind,
+        other => panic!("{other}"),
+    }
+}
+
+pub(crate) fn as_root() -> bool {
+    rustix::process::geteuid().is_root()
+}
