@@ -48,7 +48,7 @@ check-lints: check-tools
 	cargo clippy --locked --workspace --all-targets -- -D warnings
 
 check-docs: check-tools
-	RUSTDOCFLAGS="-D warnings" cargo doc --locked --workspace --no-deps --document-private-items
+	RUSTDOCFLAGS="-D warnings -A rustdoc::private-intra-doc-links" cargo doc --locked --workspace --no-deps --document-private-items
 
 check-licences: check-tools
 	cargo deny --locked check --hide-inclusion-graph licenses bans sources

@@ -73,7 +73,8 @@ impl Decoded {
 pub fn encode<T: Serialize>(value: &T) -> Result<Vec<u8>, CodecError> {
     let mut bytes = vec![BINCODE_2];
     let config = bincode::config::standard();
-    bincode::serde::encode_into_std_write(value, &mut bytes, config).map_err(|e| CodecError::Unencodable(e.to_string()))?;
+    bincode::serde::encode_into_std_write(value, &mut bytes, config)
+        .map_err(|e| CodecError::Unencodable(e.to_string()))?;
     if bytes.len() > MAX_PAYLOAD_BYTES {
         return Err(CodecError::TooLarge { size_bytes: bytes.len(), limit_bytes: MAX_PAYLOAD_BYTES });
     }
@@ -107,7 +108,8 @@ pub fn encode_envelope(envelope: &Envelope) -> Result<Vec<u8>, CodecError> {
     let mut bytes = Vec::with_capacity(envelope.payload.len() + 256);
     bytes.push(BINCODE_2);
     let config = bincode::config::standard();
-    bincode::serde::encode_into_std_write(envelope, &mut bytes, config).map_err(|e| CodecError::Unencodable(e.to_string()))?;
+    bincode::serde::encode_into_std_write(envelope, &mut bytes, config)
+        .map_err(|e| CodecError::Unencodable(e.to_string()))?;
     Ok(bytes)
 }
 
@@ -131,7 +133,12 @@ pub fn decode_payload(kind: &str, schema: u16, bytes: &[u8]) -> Result<Decoded, 
 ///
 /// # Errors
 /// When the bytes are not what kind and schema promise, or a step between two schemas is missing.
-pub fn decode_payload_with(upcasters: &Upcasters, kind: &str, schema: u16, bytes: &[u8]) -> Result<Decoded, CodecError> {
+pub fn decode_payload_with(
+    upcasters: &Upcasters,
+    kind: &str,
+    schema: u16,
+    bytes: &[u8],
+) -> Result<Decoded, CodecError> {
     let Some(current) = Payload::schema_of(kind) else { return Ok(Decoded::Newer) };
     if schema > current {
         return Ok(Decoded::Newer);

@@ -69,7 +69,11 @@ mod payload_bytes {
     use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};
 
     pub(super) fn serialize<S: Serializer>(bytes: &Vec<u8>, serializer: S) -> Result<S::Ok, S::Error> {
-        if serializer.is_human_readable() { serializer.collect_str(&STANDARD.encode(bytes)) } else { bytes.serialize(serializer) }
+        if serializer.is_human_readable() {
+            serializer.collect_str(&STANDARD.encode(bytes))
+        } else {
+            bytes.serialize(serializer)
+        }
     }
 
     pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<u8>, D::Error> {

@@ -154,7 +154,12 @@ impl FromStr for StreamId {
         let ["ev", tenant, project, class, id] = parts[..] else {
             return Err(InvalidId::new("stream", text, "`ev.<tenant>.<project>.<class>.<id>`"));
         };
-        Ok(Self { tenant: Token::new(tenant)?, project: Token::new(project)?, class: class.parse()?, id: Token::new(id)? })
+        Ok(Self {
+            tenant: Token::new(tenant)?,
+            project: Token::new(project)?,
+            class: class.parse()?,
+            id: Token::new(id)?,
+        })
     }
 }
 

@@ -40,7 +40,11 @@ impl EventLog for Liar {
     async fn read_all(&self, _: Position, _: usize) -> Result<Vec<Positioned>, LogError> {
         unreachable!("verification reads one stream")
     }
-    async fn follow(&self, _: StreamFilter, _: Position) -> Result<BoxStream<'static, Result<Positioned, LogError>>, LogError> {
+    async fn follow(
+        &self,
+        _: StreamFilter,
+        _: Position,
+    ) -> Result<BoxStream<'static, Result<Positioned, LogError>>, LogError> {
         unreachable!("verification reads one stream")
     }
     async fn streams(&self, _: &StreamFilter) -> Result<Vec<StreamInfo>, LogError> {
@@ -99,7 +103,12 @@ async fn the_first_wrong_event_is_named() {
 async fn a_log_that_contradicts_itself_is_damaged() {
     let sound = Liar::honest(events(3));
     let head = sound.head.unwrap();
-    let heads = [None, Some(Head { seq: 3, ..head }), Some(Head { seq: 1, ..head }), Some(Head { hash: Hash::of(b"x"), ..head })];
+    let heads = [
+        None,
+        Some(Head { seq: 3, ..head }),
+        Some(Head { seq: 1, ..head }),
+        Some(Head { hash: Hash::of(b"x"), ..head }),
+    ];
     for head in heads {
         let outcome = verify(&Liar { events: events(3), head }).await;
         assert!(matches!(outcome, Err(LogError::Damaged { .. })), "{head:?}: {outcome:?}");

@@ -73,3 +73,7 @@ fn is_same(path: &Path, contents: &[u8], mode: u32) -> io::Result<bool> {
         rest = after;
     }
 }
+
+#[cfg(test)]
+#[path = "guest_file_tests.rs"]
+mod guest_file_tests;

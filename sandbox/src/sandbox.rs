@@ -249,6 +249,3 @@ fn sandbox_id() -> String {
     let started = crate::cgroup::start_ticks(pid).unwrap_or_default();
     format!("{pid}-{started}-{}", COUNTER.fetch_add(1, Ordering::Relaxed))
 }
-
-#[cfg(test)]
-mod tests;

@@ -20,6 +20,10 @@ fn the_demo_works(backend: Backend) {
     for part in ["caret", "list_dir", "search_files", "read_file", "edit_file", "cargo test", "exit 101", "exit 0"] {
         assert!(shown.stdout.contains(part), "`show` does not print {part}:\n{}", shown.stdout);
     }
+    let outline = world.run(&["show", "--outline", &session]).expect(0).stdout;
+    for part in ["(completed)", "(exit 101)", "(exit 0)", "src/error.rs (1 reads, 3 changes)"] {
+        assert!(outline.contains(part), "the outline has no {part}:\n{outline}");
+    }
     world.run(&["replay", "--verify", &session]).expect(0);
 }
 

@@ -52,17 +52,21 @@ fn panics(tree: &Tree) -> Vec<Finding> {
     found
 }
 
-/// A test waits for a condition, not for time to pass; and each test runs.
+/// A test waits for a condition, not for time to pass; and each test runs. A function that does wait for a condition says
+/// so in its name (`wait_…`, `await_…`) and may look again after a pause.
 fn tests_that_do_not_test(tree: &Tree) -> Vec<Finding> {
     let nap = Regex::new(r"\b(thread|time)::sleep\b|#\[ignore|\bthread::\{[^}]*\bsleep\b").expect("regex");
     let mut found = Vec::new();
-    // What waits for a server to come up, in a `testing` folder, may look again after a pause.
-    for (path, text) in tree.rust().filter(|(path, _)| !path.contains("/testing/")) {
+    for (path, text) in tree.rust() {
         let code = mask::code(text);
         let product = if is_test(path) { String::new() } else { mask::without_tests(&code) };
         // In a product file only what is behind a test mark is meant.
         let in_product = |offset: usize| product.as_bytes().get(offset).is_some_and(|byte| *byte != b' ');
-        for hit in nap.find_iter(&code).filter(|hit| !in_product(hit.start())) {
+        let waits = |offset: usize| {
+            let name = code[..offset].rsplit_once("fn ").map_or("", |(_, name)| name);
+            name.starts_with("wait_") || name.starts_with("await_")
+        };
+        for hit in nap.find_iter(&code).filter(|hit| !in_product(hit.start()) && !waits(hit.start())) {
             found.push(Finding::at(path, text, hit.start(), format!("`{}` in a test", hit.as_str())));
         }
     }
@@ -142,6 +146,7 @@ fn tests_neither_sleep_nor_hide() {
             "fn wait() { thread::sleep(d) }\n#[cfg(test)]\nmod tests { fn t() { tokio::time::sleep(d) } }\n",
         ),
         ("tests/y.rs", "#[test]\n#[ignore = \"slow\"]\nfn y() { std::thread::sleep(d) } // time::sleep\n"),
+        ("tests/z.rs", "fn wait_for(c: C) { while !c() { thread::sleep(d) } }\nfn z() { thread::sleep(d) }\n"),
     ];
     finds(
         tests_that_do_not_test,
@@ -150,6 +155,7 @@ fn tests_neither_sleep_nor_hide() {
             a/src/x.rs:3: `time::sleep` in a test
             tests/y.rs:2: `#[ignore` in a test
             tests/y.rs:3: `thread::sleep` in a test
+            tests/z.rs:2: `thread::sleep` in a test
         "#]],
     );
 }

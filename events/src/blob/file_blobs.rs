@@ -147,7 +147,10 @@ pub(crate) async fn off_thread<T: Send + 'static>(
 ) -> Result<T, LogError> {
     match tokio::task::spawn_blocking(work).await {
         Ok(result) => result,
-        Err(e) => Err(LogError::Unavailable { location: location.display().to_string(), why: format!("the runtime is ending: {e}") }),
+        Err(e) => Err(LogError::Unavailable {
+            location: location.display().to_string(),
+            why: format!("the runtime is ending: {e}"),
+        }),
     }
 }
 

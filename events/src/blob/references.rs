@@ -9,21 +9,22 @@ pub fn referenced_blobs(payload: &Payload) -> Vec<BlobRef> {
     match payload {
         Payload::Turn(turn) => match turn {
             Turn::Prompted(prompted) => prompted.attachments.iter().map(|attachment| attachment.blob).collect(),
-            Turn::Requested(_) | Turn::Answered(_) | Turn::Failed(_) | Turn::Interrupted(_) | Turn::Ended(_) => Vec::new(),
+            Turn::Requested(_) | Turn::Answered(_) | Turn::Failed(_) | Turn::Interrupted(_) | Turn::Ended(_) => {
+                Vec::new()
+            }
         },
         Payload::Control(control) => match control {
             Control::PromptSent(sent) => sent.attachments.iter().map(|attachment| attachment.blob).collect(),
-            Control::ApprovalGiven(_) | Control::QuestionAnswered(_) | Control::CancelRequested(_) | Control::Tagged(_) => {
-                Vec::new()
-            }
+            Control::ApprovalGiven(_)
+            | Control::QuestionAnswered(_)
+            | Control::CancelRequested(_)
+            | Control::Tagged(_) => Vec::new(),
         },
         Payload::Tool(tool) => match tool {
             Tool::Finished(finished) => finished.output.into_iter().collect(),
             Tool::Called(_) | Tool::Approved(_) | Tool::Denied(_) | Tool::OutcomeUnknown(_) => Vec::new(),
         },
-        Payload::Session(
-            Session::Started(_) | Session::Forked(_) | Session::Configured(_) | Session::Closed(_),
-        )
+        Payload::Session(Session::Started(_) | Session::Forked(_) | Session::Configured(_) | Session::Closed(_))
         | Payload::Context(Context::EpochStarted(_) | Context::Retrieved(_))
         | Payload::Sandbox(
             Sandbox::Started(_) | Sandbox::Stopped(_) | Sandbox::LimitHit(_) | Sandbox::NetworkAttempted(_),

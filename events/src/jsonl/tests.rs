@@ -3,11 +3,11 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
 
 use super::*;
+use crate::CallId;
 use crate::codec::BINCODE_2;
 use crate::log::MemoryLog;
 use crate::payload::tool;
 use crate::testing::{EventMaker, example_payloads, example_stream};
-use crate::CallId;
 use serde_json::json;
 
 fn parse(line: &str) -> Value {
@@ -74,7 +74,8 @@ fn any_changed_field_is_found() {
 
 #[test]
 fn what_is_no_line_is_refused() {
-    let lines = ["", "{}", "[]", "null", "{\"id\":1}", "not json", "{\"blob\":3}", "{\"blob\":\"00\",\"size_bytes\":1}"];
+    let lines =
+        ["", "{}", "[]", "null", "{\"id\":1}", "not json", "{\"blob\":3}", "{\"blob\":\"00\",\"size_bytes\":1}"];
     for line in lines {
         let error = import_line(line).unwrap_err();
         assert!(matches!(error, ImportError::Malformed(_)), "{line}: {error}");
@@ -134,7 +135,11 @@ async fn filled(stream: &StreamId) -> MemoryLog {
     let log = MemoryLog::new();
     let mut maker = EventMaker::new(stream.clone(), 1);
     for n in 0..130_u32 {
-        let output = if n % 40 == 0 { Some(log.blobs().put(format!("output {}", n / 80).as_bytes()).await.unwrap()) } else { None };
+        let output = if n % 40 == 0 {
+            Some(log.blobs().put(format!("output {}", n / 80).as_bytes()).await.unwrap())
+        } else {
+            None
+        };
         let finished = tool::Finished {
             call: CallId(format!("toolu_{n}")),
             is_error: false,

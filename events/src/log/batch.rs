@@ -83,7 +83,10 @@ impl<'a> CheckedBatch<'a> {
             if let Some(before) = events.last() {
                 let follows = before.envelope.seq.checked_add(1) == Some(envelope.seq);
                 if !follows || envelope.prev_hash != before.hash {
-                    return Err(invalid(format!("event {} does not follow from event {}", envelope.seq, before.envelope.seq)));
+                    return Err(invalid(format!(
+                        "event {} does not follow from event {}",
+                        envelope.seq, before.envelope.seq
+                    )));
                 }
             }
             events.push(check_event(envelope)?);
@@ -131,7 +134,10 @@ fn check_event(envelope: &Envelope) -> Result<CheckedEvent<'_>, LogError> {
     }
     if envelope.kind.is_empty() || envelope.kind.len() > MAX_KIND_BYTES {
         let found = envelope.kind.len();
-        return Err(invalid(format!("the kind of event {} has {found} bytes, not 1 to {MAX_KIND_BYTES}", envelope.seq)));
+        return Err(invalid(format!(
+            "the kind of event {} has {found} bytes, not 1 to {MAX_KIND_BYTES}",
+            envelope.seq
+        )));
     }
     // Databases hold signed numbers; nothing real comes near the limit.
     if i64::try_from(envelope.seq).is_err() || i64::try_from(envelope.at.0).is_err() {

@@ -43,7 +43,8 @@ pub(crate) struct StoredEvent {
 impl StoredEvent {
     /// The canonical bytes of `envelope` without its payload.
     pub(crate) fn stub(envelope: &Envelope) -> Result<Vec<u8>, LogError> {
-        let stub = Envelope { payload: Vec::new(), kind: envelope.kind.clone(), stream: envelope.stream.clone(), ..*envelope };
+        let stub =
+            Envelope { payload: Vec::new(), kind: envelope.kind.clone(), stream: envelope.stream.clone(), ..*envelope };
         Ok(codec::encode_envelope(&stub)?)
     }
 
@@ -84,14 +85,20 @@ pub(crate) fn check_link(stream: &StreamId, before: (u64, Hash), envelope: &Enve
         return Err(damaged(&stream.subject(), seq + 1, &what));
     }
     if envelope.prev_hash != hash {
-        return Err(damaged(&stream.subject(), envelope.seq, "it does not follow from the event before it (prev_hash differs)"));
+        return Err(damaged(
+            &stream.subject(),
+            envelope.seq,
+            "it does not follow from the event before it (prev_hash differs)",
+        ));
     }
     Ok(())
 }
 
 /// The error for a reader that has seen more than there is.
 pub(crate) fn lost_tail(location: String, seen: u64, last: u64) -> LogError {
-    let what = format!("a reader has seen position {seen}, and it ends at position {last}: its end is lost, or it is another log");
+    let what = format!(
+        "a reader has seen position {seen}, and it ends at position {last}: its end is lost, or it is another log"
+    );
     LogError::DamagedStore { location, what }
 }
 

@@ -155,7 +155,8 @@ impl MemoryLog {
         if start > state.events.len() {
             return Err(lost_tail(self.location(), after.0, state.events.len() as u64));
         }
-        let slots = state.events.iter().enumerate().skip(start).filter_map(|(index, slot)| Some((index, slot.as_ref()?)));
+        let slots =
+            state.events.iter().enumerate().skip(start).filter_map(|(index, slot)| Some((index, slot.as_ref()?)));
         let mut page = Vec::new();
         for (index, (stream, seq, stored)) in slots.take(limit) {
             let envelope = stored.restore(&stream.subject(), *seq, None)?;
@@ -241,15 +242,17 @@ impl EventLog for MemoryLog {
             }
         });
         let events = pages.flat_map(stream::iter);
-        let meant = move |event: &Result<Positioned, LogError>| event.as_ref().map_or(true, |(_, e)| filter.matches(&e.stream));
+        let meant =
+            move |event: &Result<Positioned, LogError>| event.as_ref().map_or(true, |(_, e)| filter.matches(&e.stream));
         Ok(events.filter(move |event| futures::future::ready(meant(event))).boxed())
     }
 
     async fn streams(&self, filter: &StreamFilter) -> Result<Vec<StreamInfo>, LogError> {
         let state = self.state();
         let meant = state.streams.iter().filter(|(stream, _)| filter.matches(stream));
-        let mut infos: Vec<_> =
-            meant.map(|(id, s)| (s.positions.last().copied(), StreamInfo { stream: id.clone(), head: s.head })).collect();
+        let mut infos: Vec<_> = meant
+            .map(|(id, s)| (s.positions.last().copied(), StreamInfo { stream: id.clone(), head: s.head }))
+            .collect();
         infos.sort_by_key(|(position, _)| std::cmp::Reverse(*position));
         Ok(infos.into_iter().map(|(_, info)| info).collect())
     }

@@ -25,7 +25,7 @@
 //! **Time-outs.** [`LogError::Unavailable`] never means "not written". Backends look for the events before they return
 //! it; a caller that gets it repeats the same append or reads the stream's head.
 //!
-//! **Size.** A payload of up to [`crate::codec::MAX_PAYLOAD_BYTES`] is taken; where a backend's own limit is lower it keeps the
+//! **Size.** A batch of up to [`MAX_BATCH_EVENTS`] events with [`MAX_BATCH_BYTES`] bytes of payload is taken. A payload of up to [`crate::codec::MAX_PAYLOAD_BYTES`] is taken; where a backend's own limit is lower it keeps the
 //! payload in its blob store, and readers do not see the difference.
 //!
 //! **Damage.** `read`, `read_all` and `follow` compare each event with the hash stored beside it, and each event of a stream

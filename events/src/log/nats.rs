@@ -13,8 +13,8 @@
 //! **Complete reading.** JetStream skips messages that it cannot read any more, without a word. So a read first asks
 //! the leader what the last message is, counts, and compares ([`read`]).
 //!
-//! **Durability.** By default a server acks before it syncs. [`durable`] asks every server that holds the stream
-//! whether it runs with `sync_interval: always`, and the log is refused when that is not so or not known, unless the
+//! **Durability.** By default a server acks before it syncs. [`durable`] finds out whether every server that holds the
+//! stream runs with `sync_interval: always`, and the log is refused when that is not so or not known, unless the
 //! options say otherwise.
 
 mod api;
@@ -27,6 +27,7 @@ mod message;
 mod nats_options;
 mod object_blobs;
 mod read;
+mod servers;
 mod storage;
 
 pub use nats_options::NatsOptions;

@@ -19,7 +19,15 @@ fn paths_and_addresses_are_told_apart() {
 
 #[test]
 fn what_is_neither_is_refused_without_showing_secrets() {
-    for text in ["", "  ", "http://user:hidden@host", "postgres://user:hidden@host", "nats://", "nats://a:1,http://b:2", "tls://user:hidden@"] {
+    for text in [
+        "",
+        "  ",
+        "http://user:hidden@host",
+        "postgres://user:hidden@host",
+        "nats://",
+        "nats://a:1,http://b:2",
+        "tls://user:hidden@",
+    ] {
         let error = text.parse::<LogLocation>().unwrap_err().to_string();
         assert!(error.contains("hint:"), "{error}");
         assert!(!error.contains("hidden"), "{error}");

@@ -84,7 +84,14 @@ impl SqliteLog {
             }
             let stored = StoredEvent { bytes, hash: event.hash, payload_blob };
             let payload_bytes = envelope.payload.len();
-            rows.push(Row { id: envelope.id, seq: envelope.seq, at: envelope.at, kind: envelope.kind.clone(), payload_bytes, stored });
+            rows.push(Row {
+                id: envelope.id,
+                seq: envelope.seq,
+                at: envelope.at,
+                kind: envelope.kind.clone(),
+                payload_bytes,
+                stored,
+            });
         }
         Ok(rows)
     }
@@ -111,7 +118,8 @@ impl EventLog for SqliteLog {
 
     async fn read_all(&self, after: Position, limit: usize) -> Result<Vec<Positioned>, LogError> {
         let limits = Limits { events: limit, bytes: usize::MAX };
-        let read = move |reader: &query::Reader| reader.page(&StreamFilter::default(), after, limits, &mut Chain::default());
+        let read =
+            move |reader: &query::Reader| reader.page(&StreamFilter::default(), after, limits, &mut Chain::default());
         Ok(self.readers.run(read).await?.events)
     }
 
@@ -143,7 +151,10 @@ impl EventLog for SqliteLog {
                     if page.more {
                         changes.mark_changed();
                     }
-                    Some((page.events.into_iter().map(Ok).collect(), Some((readers, changes, filter, chain, page.reached))))
+                    Some((
+                        page.events.into_iter().map(Ok).collect(),
+                        Some((readers, changes, filter, chain, page.reached)),
+                    ))
                 }
                 Err(e) => Some((vec![Err(e)], None)),
             }

@@ -163,6 +163,5 @@ fn is_address(value: &str) -> bool {
 
 /// Whether an expression goes on behind a value without quotes: then it is code, not a value.
 fn goes_on(behind: &str) -> bool {
-    behind.starts_with(['(', '.', '[', '{', '<', '\'', '"', '`', '$', '\\', '&'])
-        || behind.starts_with("::")
+    behind.starts_with(['(', '.', '[', '{', '<', '\'', '"', '`', '$', '\\', '&']) || behind.starts_with("::")
 }

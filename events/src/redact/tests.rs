@@ -62,7 +62,8 @@ fn secrets_that_are_given_a_name_go() {
 
 #[test]
 fn private_keys_go_whole() {
-    let body = "MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIBAQC7VJTUt9Us8cKj\nMzEfYyjiWA4R4/M2bS1GB4t7NXp98C3SC6dV\n";
+    let body =
+        "MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIBAQC7VJTUt9Us8cKj\nMzEfYyjiWA4R4/M2bS1GB4t7NXp98C3SC6dV\n";
     for kind in ["", "RSA ", "OPENSSH ", "EC "] {
         let key = format!("-----BEGIN {kind}PRIVATE KEY-----\n{body}-----END {kind}PRIVATE KEY-----");
         assert_eq!(redacted(&format!("a\n{key}\nb")), "a\n[redacted:private_key]\nb");
@@ -71,9 +72,12 @@ fn private_keys_go_whole() {
         assert_eq!(redacted(&format!("{{\"key\":\"{escaped}\"}}")), "{\"key\":\"[redacted:private_key]\"}");
         assert!(redacted(&key[..100]).starts_with("[redacted:private_key]"));
     }
-    let armoured = format!("-----BEGIN RSA PRIVATE KEY-----\nProc-Type: 4,ENCRYPTED\nDEK-Info: AES-128-CBC,AB\n\n{body}");
+    let armoured =
+        format!("-----BEGIN RSA PRIVATE KEY-----\nProc-Type: 4,ENCRYPTED\nDEK-Info: AES-128-CBC,AB\n\n{body}");
     assert_eq!(redacted(&armoured), "[redacted:private_key]");
-    for public in ["-----BEGIN PUBLIC KEY-----\nMIIBIjANBgkqhkiG9w0BAQEFAAOCAQ8A\n", "grep -r '-----BEGIN PRIVATE KEY-----' ."] {
+    for public in
+        ["-----BEGIN PUBLIC KEY-----\nMIIBIjANBgkqhkiG9w0BAQEFAAOCAQ8A\n", "grep -r '-----BEGIN PRIVATE KEY-----' ."]
+    {
         assert_eq!(redacted(public), public);
     }
 }
@@ -132,7 +136,11 @@ fn what_is_no_secret_stays() {
     ];
     let redactor = Redactor::new(Vec::new());
     for text in harmless {
-        assert!(matches!(redactor.redact(text), Cow::Borrowed(same) if same == text), "{text} became {}", redactor.redact(text));
+        assert!(
+            matches!(redactor.redact(text), Cow::Borrowed(same) if same == text),
+            "{text} became {}",
+            redactor.redact(text)
+        );
     }
 }
 
@@ -183,9 +191,34 @@ fn hostile_text_takes_no_longer_than_its_length() {
 fn tangled() -> impl Strategy<Value = String> {
     let mut parts: Vec<String> = secrets().into_iter().map(|(_, secret)| secret).collect();
     let fragments = [
-        "token", "=", ": ", "password", "\"", "'", " ", "\n", "[redacted:known]", "[redacted:", "]", "known-secret-1",
-        "known", "-secret", "Authorization: Bearer ", "https://a:", "@b", "_", "A", "a1b2c3d4e5f6", "-----BEGIN PRIVATE KEY-----",
-        "MIIEvQIBADANBgkqhkiG9w0BAQEF", "x-api-key=", "sk-ant-", "AKIA", "eyJ", ".", "é",
+        "token",
+        "=",
+        ": ",
+        "password",
+        "\"",
+        "'",
+        " ",
+        "\n",
+        "[redacted:known]",
+        "[redacted:",
+        "]",
+        "known-secret-1",
+        "known",
+        "-secret",
+        "Authorization: Bearer ",
+        "https://a:",
+        "@b",
+        "_",
+        "A",
+        "a1b2c3d4e5f6",
+        "-----BEGIN PRIVATE KEY-----",
+        "MIIEvQIBADANBgkqhkiG9w0BAQEF",
+        "x-api-key=",
+        "sk-ant-",
+        "AKIA",
+        "eyJ",
+        ".",
+        "é",
     ];
     parts.extend(fragments.iter().map(ToString::to_string));
     let part = prop_oneof![4 => prop::sample::select(parts), 1 => any::<String>()];

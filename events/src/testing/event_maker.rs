@@ -37,7 +37,8 @@ impl EventMaker {
     /// # Panics
     /// When the text is too large for a payload.
     pub fn prompt(&mut self, text: &str) -> Envelope {
-        let prompted = turn::Prompted { text: text.to_owned(), source: turn::PromptSource::Local, attachments: Vec::new() };
+        let prompted =
+            turn::Prompted { text: text.to_owned(), source: turn::PromptSource::Local, attachments: Vec::new() };
         self.payload(&prompted.into(), None)
     }
 

@@ -26,7 +26,12 @@ pub fn example_payloads() -> Vec<Payload> {
 /// A stream of the class `session`, by its last part.
 #[must_use]
 pub fn example_stream(id: &str) -> StreamId {
-    StreamId { tenant: Token::slug("local"), project: Token::slug("example"), class: Class::Session, id: Token::slug(id) }
+    StreamId {
+        tenant: Token::slug("local"),
+        project: Token::slug("example"),
+        class: Class::Session,
+        id: Token::slug(id),
+    }
 }
 
 /// Settings with a value in every field.
@@ -157,7 +162,10 @@ fn contexts() -> Vec<Payload> {
             tools: text("[]"),
             max_tokens: 32_000,
             thinking: None,
-            seed: vec![passage(context::Source::Summary(text("2/17"))), passage(context::Source::Instructions(text("AGENTS.md")))],
+            seed: vec![
+                passage(context::Source::Summary(text("2/17"))),
+                passage(context::Source::Instructions(text("AGENTS.md"))),
+            ],
             from_seq: 90,
             why: text("the budget was reached"),
         }

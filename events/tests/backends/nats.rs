@@ -124,7 +124,10 @@ async fn a_message_that_nobody_of_us_wrote_is_not_taken_for_an_event() {
     let context = backend.jetstream().await;
     context.publish(stream.subject(), "hello".into()).await.unwrap().await.unwrap();
     for outcome in [log.head(&stream).await.map(|_| ()), log.read(&stream, 0, 10).await.map(|_| ())] {
-        assert!(matches!(&outcome, Err(LogError::Damaged { what, .. }) if what.contains("not written by")), "{outcome:?}");
+        assert!(
+            matches!(&outcome, Err(LogError::Damaged { what, .. }) if what.contains("not written by")),
+            "{outcome:?}"
+        );
     }
     assert!(log.append(&EventMaker::new(stream, 1).prompts(1)).await.is_err());
     let sound = example_stream("sound");

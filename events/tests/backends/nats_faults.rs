@@ -168,7 +168,10 @@ async fn a_flipped_bit_in_the_servers_files_is_found() {
     backend.0.restart();
     // The server gives up everything from there on, without a word; a handle that knows better is not deceived.
     for outcome in [log.head(&stream).await.map(|_| ()), log.read(&stream, 0, 100).await.map(|_| ())] {
-        assert!(matches!(&outcome, Err(LogError::Damaged { what, .. }) if what.contains("was acknowledged")), "{outcome:?}");
+        assert!(
+            matches!(&outcome, Err(LogError::Damaged { what, .. }) if what.contains("was acknowledged")),
+            "{outcome:?}"
+        );
     }
     assert!(matches!(log.append(&maker.prompts(1)).await, Err(LogError::Damaged { .. })));
     // Nor is a reader that knows how far it had come, as an index does.
@@ -189,5 +192,8 @@ async fn next(
 /// The block files of the events' stream.
 fn blocks(server: &NatsServer) -> Vec<PathBuf> {
     let files = super::sqlite::walk(&server.store_dir());
-    files.into_iter().filter(|file| file.extension().is_some_and(|ext| ext == "blk") && file.to_string_lossy().contains("/retrace/")).collect()
+    files
+        .into_iter()
+        .filter(|file| file.extension().is_some_and(|ext| ext == "blk") && file.to_string_lossy().contains("/retrace/"))
+        .collect()
 }

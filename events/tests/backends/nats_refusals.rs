@@ -26,7 +26,10 @@ async fn a_server_that_cannot_be_asked_is_refused_unless_somebody_vouches() {
     let server = NatsServer::start_with(NatsConfig { may_ask: false, ..NatsConfig::default() });
     let started = Instant::now();
     let error = connect(&server, "").await.unwrap_err();
-    assert!(matches!(&error, LogError::Unfit { why, .. } if why.contains("is not known") && why.contains("durable=assert")), "{error}");
+    assert!(
+        matches!(&error, LogError::Unfit { why, .. } if why.contains("is not known") && why.contains("durable=assert")),
+        "{error}"
+    );
     assert!(started.elapsed() < Duration::from_secs(5));
     assert_eq!(connect(&server, "durable=assert").await.unwrap().durability(), Durability::PowerLoss);
     let accepted = connect(&server, "durable=accept-nondurable").await.unwrap();

@@ -127,7 +127,8 @@ fn what_is_not_our_log_is_refused_and_left_alone() {
         Connection::open(file).unwrap().pragma_update(None, "user_version", 2).unwrap();
     });
     assert!(matches!(&newer, LogError::Newer { what } if what.contains("layout 2")), "{newer}");
-    let text = refuse(&|file| std::fs::write(file, "not a database at all, but long enough to be one".repeat(40)).unwrap());
+    let text =
+        refuse(&|file| std::fs::write(file, "not a database at all, but long enough to be one".repeat(40)).unwrap());
     assert!(matches!(&text, LogError::DamagedStore { .. }), "{text}");
     let header = refuse(&|file| {
         drop(SqliteLog::open(file.parent().unwrap()).unwrap());

@@ -31,12 +31,15 @@ async fn an_appending_process() {
     let first = head.map_or(0, |head| head.seq + 1);
     let mut maker = match head {
         None => EventMaker::new(stream.clone(), u64::from(std::process::id())),
-        Some(head) => EventMaker::behind(stream.clone(), u64::from(std::process::id()) + head.seq, (head.seq, head.hash)),
+        Some(head) => {
+            EventMaker::behind(stream.clone(), u64::from(std::process::id()) + head.seq, (head.seq, head.hash))
+        }
     };
     let mut next = first;
     while next < first + count {
         let size = [1, 1, 3, 10][usize::try_from(next % 4).unwrap()];
-        let batch: Vec<_> = (0..size).map(|n| maker.opaque("future.body", if n == 9 { 300_000 } else { 700 })).collect();
+        let batch: Vec<_> =
+            (0..size).map(|n| maker.opaque("future.body", if n == 9 { 300_000 } else { 700 })).collect();
         log.append(&batch).await.unwrap();
         next += batch.len() as u64;
         let mut out = std::io::stdout().lock();
@@ -106,7 +109,11 @@ async fn killed_processes_lose_nothing_that_was_acked() {
         // This handle was open all the time, and a new one finds the same.
         for log in [&log, &SqliteLog::open(dir.path()).unwrap()] {
             let verified = verify_stream(log, &stream).await.unwrap();
-            assert!(verified.events > last_acked.unwrap(), "round {round}: {} events, acked {last_acked:?}", verified.events);
+            assert!(
+                verified.events > last_acked.unwrap(),
+                "round {round}: {} events, acked {last_acked:?}",
+                verified.events
+            );
         }
     }
     let integrity = rusqlite::Connection::open(dir.path().join("log.db")).unwrap();

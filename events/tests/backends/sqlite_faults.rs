@@ -40,7 +40,8 @@ async fn a_process_without_space() {
     assert!(stored > 10);
     assert!(matches!(log.append(std::slice::from_ref(&refused)).await, Err(LogError::Full { .. })));
     // A body that goes into a file of its own, and a blob.
-    let large = EventMaker::behind(stream.clone(), 2, (refused.seq - 1, refused.prev_hash)).opaque("future.body", 700_000);
+    let large =
+        EventMaker::behind(stream.clone(), 2, (refused.seq - 1, refused.prev_hash)).opaque("future.body", 700_000);
     assert!(matches!(log.append(&[large]).await, Err(LogError::Full { .. })));
     assert!(matches!(log.blobs().put(&vec![7; 700_000]).await, Err(LogError::Full { .. })));
     // Nothing is half-written, and what was acked can be read while there is no space.

@@ -21,7 +21,8 @@ fn golden(file: &Path, content: impl FnOnce() -> Vec<u8>) -> Vec<u8> {
         fs::create_dir_all(file.parent().unwrap()).unwrap();
         fs::write(file, content()).unwrap();
     }
-    fs::read(file).unwrap_or_else(|e| panic!("{}: {e}\nhint: a new kind? UPDATE_GOLDEN=1 writes its file", file.display()))
+    fs::read(file)
+        .unwrap_or_else(|e| panic!("{}: {e}\nhint: a new kind? UPDATE_GOLDEN=1 writes its file", file.display()))
 }
 
 fn pretty(value: &serde_json::Value) -> Vec<u8> {
@@ -45,7 +46,9 @@ fn every_kind_is_read_and_written_as_it_always_was() {
         let schema = Payload::schema_of(kind).unwrap();
         let bytes = golden(&folder(schema).join(format!("{kind}.bin")), || payload.encode().unwrap());
         let json = golden(&folder(schema).join(format!("{kind}.json")), || pretty(&payload.to_json()));
-        let Decoded::Known(decoded) = decode_payload(kind, schema, &bytes).unwrap() else { panic!("{kind} is not known") };
+        let Decoded::Known(decoded) = decode_payload(kind, schema, &bytes).unwrap() else {
+            panic!("{kind} is not known")
+        };
         let expected: serde_json::Value = serde_json::from_slice(&json).unwrap();
         assert_eq!(decoded.to_json(), expected, "{kind}");
         assert_eq!(*decoded, payload, "{kind}: the example has changed");

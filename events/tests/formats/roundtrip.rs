@@ -160,7 +160,8 @@ fn bad_names_are_refused_with_what_a_good_one_is() {
         let error = Token::new(bad).unwrap_err();
         assert!(error.to_string().contains("1 to 64 characters"), "{error}");
     }
-    for bad in ["ev.a.b.session", "ev.a.b.session.c.d", "ex.a.b.session.c", "ev.a.b.meeting.c", "ev.a.b.session.C", ""] {
+    for bad in ["ev.a.b.session", "ev.a.b.session.c.d", "ex.a.b.session.c", "ev.a.b.meeting.c", "ev.a.b.session.C", ""]
+    {
         assert!(bad.parse::<StreamId>().is_err(), "{bad}");
     }
     for bad in ["", "12", &"g".repeat(64), &"a".repeat(63)] {

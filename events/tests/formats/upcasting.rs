@@ -35,7 +35,8 @@ fn old_bytes() -> Vec<u8> {
 #[test]
 fn an_old_payload_becomes_todays() {
     let decoded = decode_payload_with(&upcasters(), "turn.prompted", 0, &old_bytes()).unwrap();
-    let expected = Prompted { text: "from the old days".to_owned(), source: PromptSource::Job, attachments: Vec::new() };
+    let expected =
+        Prompted { text: "from the old days".to_owned(), source: PromptSource::Job, attachments: Vec::new() };
     assert_eq!(decoded.known(), Some(&Payload::from(expected)));
 }
 

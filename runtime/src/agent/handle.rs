@@ -197,13 +197,18 @@ impl Agent {
     /// # Errors
     /// When the log or the sandbox fails; the session can be resumed then.
     pub async fn run(&mut self) -> Result<TurnEnd, AgentError> {
+        let was_open = self.state.turn.is_some();
         loop {
             if self.parts.cancel.is_cancelled() && self.state.turn.is_some() {
                 self.interrupt("signal").await?;
                 return Ok(TurnEnd::Interrupted);
             }
             match next(&self.state, self.parts.mint.now()) {
-                Next::Idle => return Ok(TurnEnd::Idle),
+                // A turn may also be ended by the batch that holds the reason.
+                Next::Idle => {
+                    let end = self.state.last_end.clone().filter(|_| was_open);
+                    return Ok(end.map_or(TurnEnd::Idle, |(outcome, note)| TurnEnd::Ended { outcome, note }));
+                }
                 Next::BeginEpoch => self.begin_epoch().await?,
                 Next::Request { not_before, attempt } => self.request(not_before, attempt).await?,
                 Next::SettleRequest { request, cost_bound_microusd } => {

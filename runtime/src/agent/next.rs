@@ -85,11 +85,24 @@ fn answered(state: &SessionState, turn: &TurnState, stop_reason: &str, now: Time
     let end = |outcome, note: &str| Next::End { outcome, note: note.to_owned() };
     match stop_reason {
         "end_turn" | "stop_sequence" | "tool_use" => end(Outcome::Completed, "done"),
-        "refusal" => end(Outcome::Refused, "the model declined to answer"),
         "max_tokens" => end(Outcome::AnswerTooLong, "the answer was cut at its token limit"),
-        "model_context_window_exceeded" => end(Outcome::ContextFull, "the model's context window is full"),
         // The API asks for the same turn to be sent back so that it can go on.
         "pause_turn" => ask(state, turn, Timestamp(0), now),
-        other => end(Outcome::Completed, &format!("the model stopped for a reason this version does not know: {other}")),
+        other => match broke_off(other) {
+            Some((outcome, note)) => end(outcome, note),
+            None => end(
+                Outcome::Completed,
+                &format!("the model stopped for a reason this version does not know: {other}"),
+            ),
+        },
+    }
+}
+
+/// How a turn ends whose answer stopped for a reason after which nothing of it may be carried out, calls included.
+pub(super) fn broke_off(stop_reason: &str) -> Option<(Outcome, &'static str)> {
+    match stop_reason {
+        "refusal" => Some((Outcome::Refused, "the model declined to answer")),
+        "model_context_window_exceeded" => Some((Outcome::ContextFull, "the model's context window is full")),
+        _ => None,
     }
 }

@@ -3,13 +3,14 @@
 use super::error::AgentError;
 use super::handle::Agent;
 use super::live::Live;
+use super::next::broke_off;
 use super::shown::shown;
 use super::step::step;
 use crate::claude::{self, Answer, Block, FailureKind, ModelRow, StopReason};
 use crate::context::render;
 use bytes::Bytes;
 use retrace_events::payload::tool::{Called, Effect, Finished};
-use retrace_events::payload::turn::{Answered, Failed, Failure, Requested, Usage};
+use retrace_events::payload::turn::{Answered, Ended, Failed, Failure, Requested, Usage};
 use retrace_events::{CallId, EventId, Hash, Payload, Timestamp};
 use std::time::Duration;
 
@@ -82,11 +83,12 @@ impl Agent {
         sent_at: Timestamp,
     ) -> Result<(), AgentError> {
         let refused = unusable_calls(&answer);
+        let stop_reason = answer.stop_reason.as_str().to_owned();
         let answered = Answered {
             request,
             content: answer.content_json,
             model: answer.model,
-            stop_reason: answer.stop_reason.as_str().to_owned(),
+            stop_reason: stop_reason.clone(),
             stop_details: answer.stop_details,
             usage: usage(&answer.usage),
             cost_microusd: row.cost_micros(&answer.usage),
@@ -100,6 +102,10 @@ impl Agent {
             let called = Called { call: call.clone(), tool, input, answer: request, effect: Effect::ReadOnly };
             batch.push((called.into(), Some(request)));
             batch.push((not_run(call, why).into(), Some(request)));
+        }
+        // With calls in the answer, their results would have the turn go on.
+        if let Some((outcome, note)) = broke_off(&stop_reason).filter(|_| batch.len() > 1) {
+            batch.push((Ended { outcome, note: note.to_owned() }.into(), Some(request)));
         }
         self.append(batch).await?;
         Ok(())
@@ -141,14 +147,17 @@ struct RefusedCall {
     why: &'static str,
 }
 
-/// Calls whose input is no JSON object, and the one an answer was cut in: its input may look whole and not be.
+/// Calls whose input is no JSON object, the one an answer was cut in (its input may look whole and not be), and all of an
+/// answer that broke off.
 fn unusable_calls(answer: &Answer) -> Vec<RefusedCall> {
     let cut = answer.stop_reason == StopReason::MaxTokens;
+    let broke_off = broke_off(answer.stop_reason.as_str()).is_some();
     let last = answer.blocks.len().saturating_sub(1);
     let mut refused = Vec::new();
     for (place, block) in answer.blocks.iter().enumerate() {
         let Block::ToolUse { id, name, input_json, broken_input } = block else { continue };
         let why = match broken_input {
+            _ if broke_off => "the answer broke off",
             _ if cut && place == last => "the answer was cut at its token limit inside this call",
             Some(_) => "its input is not a JSON object",
             None => continue,

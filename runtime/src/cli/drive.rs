@@ -1,11 +1,12 @@
 //! Runs a session's turns and reports how they ended; shared by `run`, `resume` and `demo`.
 
 use super::exit::{CliError, Exit, failure_hint};
-use super::output::Output;
 use super::render::{Detail, LivePrinter, clean, units};
 use super::setup::Setup;
 use super::watch::{Seen, Watch};
 use crate::agent::{Agent, AgentError, AgentParts, NewSession, TurnEnd};
+use crate::config::Origin;
+use retrace_events::fold::OpenCall;
 use retrace_events::payload::settings::Settings;
 use retrace_events::payload::turn::{Outcome, PromptSource};
 use retrace_events::{SessionState, StreamId};
@@ -28,6 +29,8 @@ pub(crate) enum Which {
         changed: Option<Box<(Settings, String)>>,
         /// The first event that is not in the log yet.
         next_seq: u64,
+        /// Its open calls.
+        calls: Vec<OpenCall>,
     },
 }
 
@@ -47,7 +50,10 @@ pub(crate) async fn drive(
         Which::Old { stream, next_seq, .. } => (stream.clone(), *next_seq),
     };
     let log_words = Setup::log_words(parts.log.as_ref());
-    let transcript = setup.transcript(output.note_style(), Detail::Short).naming_log(log_words);
+    let mut transcript = setup.transcript(output.note_style(), Detail::Short).naming_log(log_words);
+    if let Which::Old { calls, .. } = &which {
+        transcript.know(calls);
+    }
     let watched = (Arc::clone(&parts.log), stream.clone(), next_seq);
     let watch = Watch::begin(
         parts.live.listen(),
@@ -59,7 +65,7 @@ pub(crate) async fn drive(
     let outcome = turns(parts, which, prompt).await;
     let seen = watch.end().await;
     match outcome {
-        Ok((end, state)) => report(output, &stream, &end, state, seen),
+        Ok((end, state)) => report(setup, &stream, &end, state, seen),
         Err(error) => {
             if let Some(unshown) = seen.failed.filter(|unshown| !unshown.quiet) {
                 output.error(&unshown);
@@ -92,16 +98,11 @@ async fn drive_turns(agent: &mut Agent, prompt: Option<&str>) -> Result<TurnEnd,
     }
 }
 
-fn report(
-    output: &Output,
-    stream: &StreamId,
-    end: &TurnEnd,
-    state: SessionState,
-    seen: Seen,
-) -> Result<Exit, CliError> {
+fn report(setup: &Setup, stream: &StreamId, end: &TurnEnd, state: SessionState, seen: Seen) -> Result<Exit, CliError> {
+    let output = &setup.output;
     let (exit, note) = ending(end, &state);
     let hint = seen.gave_up.as_ref().filter(|_| exit == Exit::Request).and_then(|failed| failure_hint(failed.failure));
-    output.note(&summary(output, stream, exit, &state, &note, seen.exposed));
+    output.note(&summary(setup, stream, exit, &state, &note, seen.exposed));
     if let Some(hint) = hint {
         output.note(&format!("hint: {hint}\n"));
     }
@@ -127,9 +128,16 @@ pub(crate) fn ending(end: &TurnEnd, state: &SessionState) -> (Exit, String) {
     }
 }
 
-fn summary(output: &Output, stream: &StreamId, exit: Exit, state: &SessionState, note: &str, exposed: bool) -> String {
-    let style = output.note_style();
+fn summary(setup: &Setup, stream: &StreamId, exit: Exit, state: &SessionState, note: &str, exposed: bool) -> String {
+    let style = setup.output.note_style();
     let id = stream.id.as_str();
+    // Another log must be named again; the one that is configured is found by itself.
+    let log = &setup.config.values.log;
+    let log = if matches!(log.origin, Origin::Flag(_)) {
+        format!(" --log {}", clean::line(&log.value.to_string()))
+    } else {
+        String::new()
+    };
     let word = if exit == Exit::Done { style.green("done") } else { style.red(&format!("ended: {note}")) };
     let unknown = match state.totals.unknown_cost_microusd {
         0 => String::new(),
@@ -141,7 +149,7 @@ fn summary(output: &Output, stream: &StreamId, exit: Exit, state: &SessionState,
         String::new()
     };
     format!(
-        "\n{word} · {} · {} tokens · {}{unknown} · {}\n{warning}session {id}\n  go on:  retrace resume {id} \"…\"\n  look:   retrace show {id}\n  verify: retrace replay {id} --verify\n",
+        "\n{word} · {} · {} tokens · {}{unknown} · {}\n{warning}session {id}\n  go on:  retrace resume {id}{log} \"…\"\n  look:   retrace show {id}{log}\n  verify: retrace replay {id} --verify{log}\n",
         units::of(u64::from(state.totals.steps), "step"),
         units::count(state.totals.tokens()),
         units::cost(state.totals.cost_microusd),

@@ -1,6 +1,7 @@
 //! Reading a session's events for the commands that show them.
 
 use super::exit::{CliError, Exit};
+use super::render::clean;
 use retrace_events::redact::Redactor;
 use retrace_events::{Event, EventLog, StreamId, jsonl};
 use serde_json::Value;
@@ -39,7 +40,7 @@ pub(crate) async fn for_each(
 /// When its payload cannot be decoded.
 pub(crate) fn json_line(event: &Event, redactor: &Redactor) -> Result<String, CliError> {
     let line = jsonl::export_line_redacted(&event.envelope, redactor).map_err(retrace_events::LogError::from)?;
-    Ok(format!("{line}\n"))
+    Ok(format!("{}\n", clean::json(&line)))
 }
 
 /// As [`json_line`], as a value.

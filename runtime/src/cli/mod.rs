@@ -91,7 +91,9 @@ impl Command {
 #[must_use]
 pub fn command() -> clap::Command {
     let codes: String = Exit::ALL.iter().map(|(exit, words)| format!("  {:>3}  {words}\n", exit.code())).collect();
-    Cli::command().after_help(format!("Exit codes:\n{codes}"))
+    Cli::command().after_help(format!(
+        "Exit codes:\n{codes}\nDiagnostics: RETRACE_LOG=debug writes what happens inside to stderr"
+    ))
 }
 
 /// Runs the command that this process was started with.

@@ -2,7 +2,7 @@
 //! has been cleaned by [`super::render::clean`].
 
 use super::exit::{CliError, Exit};
-use super::render::Style;
+use super::render::{Style, clean};
 use serde_json::Value;
 use std::io::{ErrorKind, IsTerminal, Write};
 
@@ -110,7 +110,7 @@ impl Output {
     /// # Errors
     /// As [`Self::data`].
     pub(crate) fn json_line(&self, value: &Value) -> Result<(), CliError> {
-        self.data(&format!("{value}\n"))
+        self.data(&format!("{}\n", clean::json(&value.to_string())))
     }
 
     /// Writes a note for people, as it is, unless they asked for quiet. A stderr that cannot be written to stops nothing.

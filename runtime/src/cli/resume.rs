@@ -56,7 +56,7 @@ impl ResumeCommand {
         let cancel = invocation.catch_signals()?;
         let parts = setup.parts(log, &resumed.settings.base_url, auth, cancel)?;
         let changed = resumed.why.map(|why| Box::new((resumed.settings, why)));
-        let which = Which::Old { stream, changed, next_seq: state.next_seq() };
+        let which = Which::Old { stream, changed, next_seq: state.next_seq(), calls: state.calls };
         drive::drive(&setup, parts, which, prompt.as_deref()).await
     }
 

@@ -3,11 +3,12 @@
 use super::events;
 use super::exit::{CliError, Exit};
 use super::invocation::Invocation;
-use super::render::{Detail, units};
+use super::render::{Detail, clean, units};
 use super::session_name;
 use super::setup::Setup;
 use clap::Args;
 use retrace_events::{Event, EventLog, SessionState, StreamId};
+use retrace_indexer::Outline;
 
 /// Show a session: prompts, answers, tool calls, results
 #[derive(Debug, Args)]
@@ -20,6 +21,9 @@ pub(super) struct ShowCommand {
     /// Only this event, with all it holds: its number in the session, or a unique beginning of its id
     #[arg(long, value_name = "NUMBER|ID")]
     event: Option<String>,
+    /// Only the outline: prompts, commands with their exit codes, files
+    #[arg(long, conflicts_with_all = ["full", "event"])]
+    outline: bool,
 }
 
 impl ShowCommand {
@@ -29,6 +33,7 @@ impl ShowCommand {
         let log = setup.open_log().await?;
         let stream = session_name::find(log.as_ref(), &self.session).await?;
         match &self.event {
+            None if self.outline => outline(&setup, log.as_ref(), &stream).await?,
             Some(name) => one(&setup, log.as_ref(), &stream, name).await?,
             None if setup.output.json => {
                 let json = |event: &Event| setup.output.data(&events::json_line(event, &setup.redactor)?);
@@ -57,6 +62,21 @@ async fn transcript(setup: &Setup, log: &dyn EventLog, stream: &StreamId, full: 
     };
     events::for_each(log, stream, 0, print).await?;
     output.data(&footer(&state))
+}
+
+async fn outline(setup: &Setup, log: &dyn EventLog, stream: &StreamId) -> Result<(), CliError> {
+    let mut outline = Outline::default();
+    let take = |event: &Event| {
+        outline.apply(event);
+        Ok(())
+    };
+    events::for_each(log, stream, 0, take).await?;
+    if setup.output.json {
+        let line = serde_json::to_string(&outline)
+            .map_err(|error| CliError::new(Exit::Failed, format!("cannot write the outline as JSON: {error}")))?;
+        return setup.output.data(&clean::json(&format!("{}\n", setup.redactor.redact(&line))));
+    }
+    setup.output.data(&clean::text(&setup.redactor.redact(&outline.to_string())))
 }
 
 /// The session's sums.

@@ -5,7 +5,7 @@
 
 use super::guest::{self, GuestError};
 use super::missing;
-use super::output::{one_line, plural, thousands};
+use super::output::{one_line, plural, thousands, visible};
 use super::schema::{ToolSchema, parse};
 use super::{Tool, ToolContext, ToolFailure, ToolResult};
 use async_trait::async_trait;
@@ -122,8 +122,7 @@ pub(super) fn tree(root: &str, entries: &[Entry], done: &ListDone) -> String {
 
 /// `src/`, `main.rs  1,234`, `link@`.
 fn label(name: &str, entry: &Entry) -> String {
-    let name: String =
-        name.chars().flat_map(|c| if c.is_control() { c.escape_default().collect() } else { vec![c] }).collect();
+    let name = visible(name);
     match entry.kind {
         EntryKind::Directory => format!("{name}/"),
         EntryKind::File => format!("{name}  {}", thousands(entry.size_bytes)),

@@ -76,6 +76,11 @@ pub(super) fn cut_line(line: &str, limit: usize) -> String {
     }
 }
 
+/// A file's name with its control characters escaped: a name with a line end in it must not look like two.
+pub(super) fn visible(name: &str) -> String {
+    name.chars().flat_map(|c| if c.is_control() { c.escape_default().collect() } else { vec![c] }).collect()
+}
+
 /// `1 line`, `2 lines`.
 pub(super) fn plural(count: u64, noun: &str) -> String {
     let number = thousands(count);

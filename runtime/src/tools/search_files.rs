@@ -2,7 +2,7 @@
 
 use super::guest::{self, GuestError};
 use super::missing;
-use super::output::{INLINE_BYTES, cut_line, one_line, plural, thousands};
+use super::output::{INLINE_BYTES, cut_line, one_line, plural, thousands, visible};
 use super::schema::{ToolSchema, parse};
 use super::{Tool, ToolContext, ToolFailure, ToolResult};
 use async_trait::async_trait;
@@ -118,7 +118,7 @@ fn report(context: &ToolContext, matches: &[Match], done: &SearchDone, files_onl
 }
 
 fn paths(matches: &[Match]) -> String {
-    matches.iter().map(|found| format!("{}\n", found.path)).collect()
+    matches.iter().map(|found| format!("{}\n", visible(&found.path.to_string()))).collect()
 }
 
 /// One line each, with an empty line between files and `--` between places of a file that do not touch.
@@ -135,7 +135,7 @@ pub(super) fn lines(matches: &[Match]) -> String {
         let mark = if found.is_context { '-' } else { ':' };
         let line = cut_line(found.line.trim_end_matches(['\n', '\r']), MAX_LINE_CHARS);
         // Writing to a String cannot fail.
-        let _ = writeln!(text, "{}{mark}{}{mark}{line}", found.path, found.line_number);
+        let _ = writeln!(text, "{}{mark}{}{mark}{line}", visible(&found.path.to_string()), found.line_number);
         before = Some(found);
     }
     text

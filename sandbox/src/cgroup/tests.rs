@@ -1,1 +1,105 @@
-//! tests
+//! Where groups may go, on machines of all kinds; and that real ones come and go, where this user may make them.
+
+use super::place::{Controller, Place, Version, find};
+use super::stale::{group_name, is_stale};
+use super::*;
+
+fn places(mounts: &str, own: &str, enabled: &[&str]) -> Vec<(Version, String)> {
+    find(Controller::Memory, mounts, own, |dir| enabled.iter().any(|path| Path::new(path) == dir))
+        .into_iter()
+        .map(|Place { version, parent }| (version, parent.display().to_string()))
+        .collect()
+}
+
+#[test]
+fn version_1_takes_our_own_group_and_then_the_top() {
+    let mounts = "31 30 0:27 / /sys/fs/cgroup/memory rw,relatime shared:9 - cgroup cgroup rw,memory\n\
+        32 30 0:28 / /sys/fs/cgroup/cpu rw,relatime - cgroup cgroup rw,cpu\n";
+    let own = "4:memory:/user/1\n1:cpu:/\n0::/\n";
+    let expected = ["/sys/fs/cgroup/memory/user/1", "/sys/fs/cgroup/memory"].map(|dir| (Version::V1, dir.to_owned()));
+    assert_eq!(places(mounts, own, &[]), expected);
+    assert_eq!(places(mounts, "4:memory:/\n", &[]), expected[1..]);
+}
+
+#[test]
+fn version_2_takes_the_nearest_group_above_that_hands_the_controller_down() {
+    let mounts = "30 24 0:26 / /sys/fs/cgroup rw shared:4 - cgroup2 cgroup2 rw,nsdelegate\n";
+    let own = "0::/user.slice/user-1000.slice/user@1000.service/app.slice/term.scope\n";
+    let base = "/sys/fs/cgroup/user.slice/user-1000.slice";
+    let service = format!("{base}/user@1000.service");
+    let app = format!("{service}/app.slice");
+    assert_eq!(
+        places(mounts, own, &["/sys/fs/cgroup", &service, &app, &format!("{app}/term.scope")]),
+        [app.clone(), service, "/sys/fs/cgroup".to_owned()].map(|dir| (Version::V2, dir))
+    );
+    assert_eq!(places(mounts, own, &[]), []);
+    // In a container that is its own root, children of the root itself are all there can be.
+    assert_eq!(places(mounts, "0::/\n", &["/sys/fs/cgroup"]), [(Version::V2, "/sys/fs/cgroup".to_owned())]);
+}
+
+#[test]
+fn a_mount_of_a_part_of_the_hierarchy_is_resolved() {
+    let mounts = "31 30 0:27 /docker/abc /sys/fs/cgroup/memory rw - cgroup cgroup rw,memory\n";
+    let found = places(mounts, "4:memory:/docker/abc/inner\n", &[]);
+    assert_eq!(found[0].1, "/sys/fs/cgroup/memory/inner");
+}
+
+#[test]
+fn nonsense_is_no_place() {
+    assert_eq!(places("", "", &[]), []);
+    assert_eq!(places("garbage - \n1 2 3 - cgroup\n", "x\n::\n", &[]), []);
+}
+
+#[test]
+fn only_groups_of_dead_owners_in_our_namespace_are_stale() {
+    let alive = |pid: u32| (pid == 7).then_some(100);
+    assert!(!is_stale("retrace-5-7-100-0", 5, alive));
+    assert!(is_stale("retrace-5-7-99-0", 5, alive), "the id was used again");
+    assert!(is_stale("retrace-5-8-100-3", 5, alive), "the owner is gone");
+    assert!(!is_stale("retrace-6-8-100-3", 5, alive), "another namespace");
+    for other in ["retrace-5-8-100", "retrace-5-8-100-3-4", "retrace-x-8-100-3", "other", "retrace-", "user.slice"] {
+        assert!(!is_stale(other, 5, alive), "{other}");
+    }
+    let own = group_name(3);
+    let namespace: u64 = own.split('-').nth(1).unwrap().parse().unwrap();
+    assert!(!is_stale(&own, namespace, stale::start_ticks));
+}
+
+#[test]
+fn counters_are_read_by_key() {
+    let text = "oom_kill_disable 0\nunder_oom 0\noom_kill 12\n";
+    assert_eq!(keyed(text, "oom_kill"), Some(12));
+    assert_eq!(keyed(text, "oom"), None);
+    assert_eq!(keyed("max x\n", "max"), None);
+}
+
+#[tokio::test]
+async fn a_real_group_limits_counts_and_goes() {
+    let limits = Limits { pids: 3, ..Limits::default() };
+    let mut cgroup = Cgroup::create(&limits);
+    let dirs: Vec<PathBuf> = cgroup.dirs().into_iter().map(Path::to_path_buf).collect();
+    if rustix::process::geteuid().is_root() {
+        assert!(cgroup.limits_pids() && cgroup.limits_memory());
+    }
+    if cgroup.limits_pids() {
+        let doors = cgroup.doors().unwrap();
+        let mut command = std::process::Command::new("sh");
+        command.args(["-c", "sleep 1000 & sleep 1000 & sleep 1000 & wait"]).stderr(std::process::Stdio::null());
+        // SAFETY: only writes to descriptors that it owns.
+        unsafe {
+            std::os::unix::process::CommandExt::pre_exec(&mut command, move || {
+                doors.iter().try_for_each(|door| rustix::io::write(door, b"0").map(|_| ()).map_err(Into::into))
+            });
+        }
+        let mut child = command.spawn().unwrap();
+        while cgroup.counters().pids_refused == 0 {
+            assert!(child.try_wait().unwrap().is_none() || cgroup.counters().pids_refused > 0);
+        }
+        assert!(cgroup.proofs(child.id()).iter().all(|proof| proof.passed) || child.try_wait().unwrap().is_some());
+        assert!(cgroup.proofs(1).iter().any(|proof| !proof.passed), "process 1 is not in it");
+        cgroup.kill();
+        child.wait().unwrap();
+    }
+    cgroup.remove().await;
+    assert!(dirs.iter().all(|dir| !dir.exists()), "{dirs:?}");
+}

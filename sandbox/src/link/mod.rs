@@ -164,3 +164,6 @@ pub(crate) struct Keeper {
     pub(crate) lifeline: Box<dyn Lifeline>,
     pub(crate) meter: Arc<dyn Meter>,
 }
+
+#[cfg(test)]
+mod tests;

@@ -54,7 +54,8 @@ enum Told {
 impl Remote {
     /// As [`crate::log::EventLog::append`].
     pub(super) async fn append(&self, batch: CheckedBatch<'_>) -> Result<(), LogError> {
-        let (stream, head, first_id) = (batch.stream.clone(), batch.head, batch.events.first().map(|event| event.envelope.id));
+        let (stream, head, first_id) =
+            (batch.stream.clone(), batch.head, batch.events.first().map(|event| event.envelope.id));
         let fence = Fence { first_seq: batch.first_seq, prev_hash: batch.prev_hash, last: (head.seq, head.hash) };
         // What we remember saves a question when it fits; when it does not, it proves nothing.
         let mut last = self.recall(&stream);
@@ -100,7 +101,11 @@ impl Remote {
         let inline_bytes = INLINE_BYTES.min(server_limit).min(BATCH_BYTES / batch.events.len().max(1));
         let mut messages = Vec::with_capacity(batch.events.len());
         for event in batch.events {
-            let blob = if event.bytes.len() > inline_bytes { Some(self.blobs.put(&event.envelope.payload).await?.hash) } else { None };
+            let blob = if event.bytes.len() > inline_bytes {
+                Some(self.blobs.put(&event.envelope.payload).await?.hash)
+            } else {
+                None
+            };
             messages.push(Outgoing::new(event, blob)?);
         }
         Ok(messages)
@@ -108,6 +113,8 @@ impl Remote {
 
     async fn try_publish(&self, subject: &str, messages: &[Outgoing], last: Option<Last>) -> Result<Told, LogError> {
         let Some((final_message, earlier)) = messages.split_last() else { return Ok(Told::Doubt) };
+        // The semaphore is never closed; should it be, there is merely no order.
+        let _turn = self.turns.acquire().await;
         let expected = last.map_or(0, |last| last.position);
         // Ids of batches are ours alone: a try that was cut off is never gone on with.
         let batch_id = (!earlier.is_empty()).then(|| uuid::Uuid::now_v7().simple().to_string());
@@ -126,7 +133,9 @@ impl Remote {
             let headers = headers_of(index, message);
             if index == 0 {
                 // The first is answered, so that a server that knows no batches is found before more is sent.
-                let Some(ack) = self.publish(subject, headers, message.body.clone()).await? else { return Ok(Told::Doubt) };
+                let Some(ack) = self.publish(subject, headers, message.body.clone()).await? else {
+                    return Ok(Told::Doubt);
+                };
                 if ack.error.is_some() {
                     return self.told(ack);
                 }

@@ -110,7 +110,8 @@ pub(super) async fn connect(options: &NatsOptions) -> Result<Connection, LogErro
     Ok(Connection { client, location, signals })
 }
 
-const UNREACHABLE: &str = "\nhint: is nats-server running there? without --log and NATS_URL the log is kept in a local file";
+const UNREACHABLE: &str =
+    "\nhint: is nats-server running there? without --log and NATS_URL the log is kept in a local file";
 
 fn prepare(options: &NatsOptions, location: &str, signals: Arc<Signals>) -> Result<ConnectOptions, LogError> {
     let unfit = |why: String| LogError::Unfit { location: location.to_owned(), why };
@@ -163,9 +164,10 @@ fn refused(location: String, error: &async_nats::ConnectError) -> LogError {
             location,
             why: format!("{why}\nhint: credentials come from NATS_CREDS (file), NATS_NKEY (file) or the address"),
         },
-        ConnectErrorKind::Tls => {
-            LogError::Unfit { location, why: format!("{why}\nhint: the server's certificate is checked; NATS_CA names its authority's") }
-        }
+        ConnectErrorKind::Tls => LogError::Unfit {
+            location,
+            why: format!("{why}\nhint: the server's certificate is checked; NATS_CA names its authority's"),
+        },
         ConnectErrorKind::ServerParse => LogError::Unfit { location, why },
         ConnectErrorKind::Dns | ConnectErrorKind::TimedOut | ConnectErrorKind::Io | ConnectErrorKind::MaxReconnects => {
             LogError::Unavailable { location, why: format!("{why}{UNREACHABLE}") }

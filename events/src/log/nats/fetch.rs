@@ -52,7 +52,9 @@ impl Remote {
             };
             match answer.status {
                 None | Some(StatusCode::OK) => messages.push(incoming(answer)?),
-                Some(status) if status.as_u16() == END_OF_BATCH || status == StatusCode::NOT_FOUND => return Ok(messages),
+                Some(status) if status.as_u16() == END_OF_BATCH || status == StatusCode::NOT_FOUND => {
+                    return Ok(messages);
+                }
                 Some(StatusCode::NO_RESPONDERS) => {
                     return Err(self.unavailable(&"the stream is not there, or does not allow direct get"));
                 }

@@ -80,7 +80,8 @@ async fn wakes(remote: &Remote, subject: &str) -> Result<Wakes, LogError> {
         deliver_policy: DeliverPolicy::New,
         ..Default::default()
     };
-    let consumer = remote.context.create_consumer_on_stream(config, STREAM).await.map_err(|e| remote.unavailable(&e))?;
+    let consumer =
+        remote.context.create_consumer_on_stream(config, STREAM).await.map_err(|e| remote.unavailable(&e))?;
     let messages = consumer.messages().await.map_err(|e| remote.unavailable(&e))?;
     // An error ends the wakes, and they are begun anew.
     Ok(messages.take_while(|message| futures::future::ready(message.is_ok())).map(|_| ()).boxed())

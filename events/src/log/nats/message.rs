@@ -64,7 +64,12 @@ impl Incoming {
             None => None,
             Some(_) => Some(parsed(headers, PAYLOAD).ok_or_else(|| foreign(subject, position))?),
         };
-        Ok(Self { position, subject: subject.to_owned(), seq, stored: StoredEvent { bytes: body.into(), hash, payload_blob } })
+        Ok(Self {
+            position,
+            subject: subject.to_owned(),
+            seq,
+            stored: StoredEvent { bytes: body.into(), hash, payload_blob },
+        })
     }
 
     /// The head it is, when it is the last of its stream. The bytes are checked as far as they are here.

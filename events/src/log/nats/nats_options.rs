@@ -38,7 +38,7 @@ pub struct NatsOptions {
     pub accept_nondurable: bool,
     /// The operator's word that every server runs with `sync_interval: always`, for when it cannot be asked.
     pub assert_durable: bool,
-    /// Copies of a stream that is made anew; `None` takes 3 in a cluster of at least 3 and 1 otherwise.
+    /// Copies of a stream that is made anew; `None` takes 3 in a cluster and 1 otherwise.
     pub replicas: Option<u8>,
     /// The size limit of a stream that is made anew, in bytes.
     pub max_bytes: u64,
@@ -151,7 +151,11 @@ impl NatsOptions {
             ("ca", _) => self.tls_ca = Some(PathBuf::from(value)),
             ("cert", _) => self.tls_cert = Some(PathBuf::from(value)),
             ("key", _) => self.tls_key = Some(PathBuf::from(value)),
-            _ => return Err(format!("there is no parameter `{parameter}`\nhint: durable, replicas, max_bytes, tls_first, creds, nkey, ca, cert, key")),
+            _ => {
+                return Err(format!(
+                    "there is no parameter `{parameter}`\nhint: durable, replicas, max_bytes, tls_first, creds, nkey, ca, cert, key"
+                ));
+            }
         }
         Ok(())
     }

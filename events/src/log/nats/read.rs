@@ -44,7 +44,11 @@ impl Remote {
             for message in self.some_messages(&subject, position, expected - events.len()).await? {
                 let seq = from_seq + events.len() as u64;
                 if message.seq != seq {
-                    return Err(damaged(&subject, seq, &format!("it is missing; event {} stands in its place", message.seq)));
+                    return Err(damaged(
+                        &subject,
+                        seq,
+                        &format!("it is missing; event {} stands in its place", message.seq),
+                    ));
                 }
                 position = message.position + 1;
                 events.push(self.restore(&message, &mut chain).await?);
@@ -54,7 +58,13 @@ impl Remote {
     }
 
     /// What stands on `subject`, which may hold wildcards, after the position `after`.
-    pub(super) async fn page(&self, subject: &str, after: u64, limits: Limits, chain: &mut Chain) -> Result<Page, LogError> {
+    pub(super) async fn page(
+        &self,
+        subject: &str,
+        after: u64,
+        limits: Limits,
+        chain: &mut Chain,
+    ) -> Result<Page, LogError> {
         let last = self.last_message(subject).await?.map_or(0, |message| message.position);
         if after > last {
             // Messages that were purged may have been the last of their subjects, but not of the whole stream.
@@ -106,7 +116,9 @@ impl Remote {
             return Ok(messages);
         }
         let message = self.next_message(subject, position).await?;
-        message.map(|message| vec![message]).ok_or_else(|| damaged(subject, 0, &format!("nothing can be read from position {position} on")))
+        message
+            .map(|message| vec![message])
+            .ok_or_else(|| damaged(subject, 0, &format!("nothing can be read from position {position} on")))
     }
 
     /// A position at or before event `from_seq`, and behind the one before it. A stream's events stand between those

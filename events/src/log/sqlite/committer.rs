@@ -84,7 +84,10 @@ impl Committer {
         if sent && let Ok(outcome) = answer.await {
             return outcome;
         }
-        Err(LogError::Unavailable { location: self.file.display().to_string(), why: "its writing thread has ended".to_owned() })
+        Err(LogError::Unavailable {
+            location: self.file.display().to_string(),
+            why: "its writing thread has ended".to_owned(),
+        })
     }
 }
 

@@ -15,11 +15,18 @@ pub(super) fn sqlite_failed(file: &Path, error: &rusqlite::Error) -> LogError {
     match error.sqlite_error_code() {
         Some(ErrorCode::DiskFull) => LogError::Full { location, why },
         // A quota or a limit of the file size; SQLite does not tell them from a disk that fails.
-        Some(ErrorCode::SystemIoFailure) if REFUSED_WRITES.contains(&error.sqlite_extended_error_code().unwrap_or_default()) => {
-            LogError::Full { location, why: format!("the system refuses to write ({why}): a quota, a limit, or a bad disk") }
+        Some(ErrorCode::SystemIoFailure)
+            if REFUSED_WRITES.contains(&error.sqlite_extended_error_code().unwrap_or_default()) =>
+        {
+            LogError::Full {
+                location,
+                why: format!("the system refuses to write ({why}): a quota, a limit, or a bad disk"),
+            }
         }
         Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => {
-            let what = format!("{why}\nhint: keep the folder as it is and copy it; `retrace log verify` shows what can be read");
+            let what = format!(
+                "{why}\nhint: keep the folder as it is and copy it; `retrace log verify` shows what can be read"
+            );
             LogError::DamagedStore { location, what }
         }
         Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {

@@ -72,7 +72,13 @@ impl Reader {
     }
 
     /// What `filter` means after the position `after`.
-    pub(super) fn page(&self, filter: &StreamFilter, after: Position, limits: Limits, chain: &mut Chain) -> Result<Page, LogError> {
+    pub(super) fn page(
+        &self,
+        filter: &StreamFilter,
+        after: Position,
+        limits: Limits,
+        chain: &mut Chain,
+    ) -> Result<Page, LogError> {
         let transaction = self.connection.unchecked_transaction().map_err(|e| self.failed(&e))?;
         let last = "SELECT coalesce(max(position), 0) FROM events";
         let last: u64 = transaction.query_row(last, [], |row| row.get(0)).map_err(|e| self.failed(&e))?;
@@ -103,7 +109,8 @@ impl Reader {
             events.push((position, envelope));
         }
         more |= events.len() == limits.events;
-        let reached = if more { events.last().map_or(after, |(position, _)| *position) } else { after.max(Position(last)) };
+        let reached =
+            if more { events.last().map_or(after, |(position, _)| *position) } else { after.max(Position(last)) };
         Ok(Page { events, reached, more })
     }
 
@@ -129,15 +136,24 @@ impl Reader {
     /// Refuses a position that the log has never given.
     fn check_seen(&self, connection: &Connection, seen: Position) -> Result<(), LogError> {
         let given = "SELECT seq FROM sqlite_sequence WHERE name = 'events'";
-        let given: Option<u64> = connection.query_row(given, [], |row| row.get(0)).optional().map_err(|e| self.failed(&e))?;
+        let given: Option<u64> =
+            connection.query_row(given, [], |row| row.get(0)).optional().map_err(|e| self.failed(&e))?;
         let given = given.unwrap_or_default();
         if seen.0 > given { Err(lost_tail(self.file.display().to_string(), seen.0, given)) } else { Ok(()) }
     }
 
     fn stream_id(&self, [tenant, project, class, id]: [String; 4]) -> Result<StreamId, LogError> {
-        let parse = || Ok(StreamId { tenant: Token::new(&tenant)?, project: Token::new(&project)?, class: class.parse()?, id: Token::new(&id)? });
-        parse().map_err(|e: crate::id::InvalidId| {
-            LogError::DamagedStore { location: self.file.display().to_string(), what: e.to_string() }
+        let parse = || {
+            Ok(StreamId {
+                tenant: Token::new(&tenant)?,
+                project: Token::new(&project)?,
+                class: class.parse()?,
+                id: Token::new(&id)?,
+            })
+        };
+        parse().map_err(|e: crate::id::InvalidId| LogError::DamagedStore {
+            location: self.file.display().to_string(),
+            what: e.to_string(),
         })
     }
 
@@ -176,9 +192,15 @@ fn filter_values(filter: &StreamFilter) -> (Option<&str>, Option<&str>, Option<&
     (filter.tenant.as_ref().map(Token::as_str), filter.project.as_ref().map(Token::as_str), class)
 }
 
-fn stored_rows(connection: &Connection, stream: i64, from_seq: u64, count: u64) -> rusqlite::Result<Vec<(u64, StoredEvent)>> {
+fn stored_rows(
+    connection: &Connection,
+    stream: i64,
+    from_seq: u64,
+    count: u64,
+) -> rusqlite::Result<Vec<(u64, StoredEvent)>> {
     let mut select = connection.prepare_cached(OF_STREAM)?;
-    let rows = select.query_map(params![stream, signed(from_seq), signed(count)], |row| Ok((row.get(0)?, stored(row, 1)?)))?;
+    let rows =
+        select.query_map(params![stream, signed(from_seq), signed(count)], |row| Ok((row.get(0)?, stored(row, 1)?)))?;
     rows.collect()
 }
 

@@ -63,7 +63,8 @@ pub(super) fn open_or_create(file: &Path) -> Result<Connection, LogError> {
     }
     let mode = to_wal(&connection).map_err(|e| sqlite_failed(file, &e))?;
     if mode != "wal" {
-        let why = format!("the file system does not support SQLite's WAL (mode is {mode})\nhint: keep it on a local disk");
+        let why =
+            format!("the file system does not support SQLite's WAL (mode is {mode})\nhint: keep it on a local disk");
         return Err(LogError::Unfit { location: file.display().to_string(), why });
     }
     Ok(connection)
@@ -97,10 +98,13 @@ fn is_ours(connection: &Connection, file: &Path) -> Result<bool, LogError> {
     match read.map_err(|e| sqlite_failed(file, &e))? {
         (0, 0, 0) => Ok(false),
         (APPLICATION_ID, LAYOUT, _) => Ok(true),
-        (APPLICATION_ID, layout, _) if layout > LAYOUT => {
-            Err(LogError::Newer { what: format!("the log at {location} (layout {layout}, this version knows {LAYOUT})") })
-        }
-        _ => Err(LogError::Unfit { location, why: "it is a database of another program\nhint: name another folder".to_owned() }),
+        (APPLICATION_ID, layout, _) if layout > LAYOUT => Err(LogError::Newer {
+            what: format!("the log at {location} (layout {layout}, this version knows {LAYOUT})"),
+        }),
+        _ => Err(LogError::Unfit {
+            location,
+            why: "it is a database of another program\nhint: name another folder".to_owned(),
+        }),
     }
 }
 

@@ -43,7 +43,8 @@ impl Tail {
         let receiver = tail.changes.subscribe();
         let mut watching = tail.watching.lock().unwrap_or_else(PoisonError::into_inner);
         if !*watching {
-            let connection = schema::open_reader(&tail.file).map_err(|e| super::failure::sqlite_failed(&tail.file, &e))?;
+            let connection =
+                schema::open_reader(&tail.file).map_err(|e| super::failure::sqlite_failed(&tail.file, &e))?;
             let weak = Arc::downgrade(tail);
             let thread = std::thread::Builder::new().name("retrace-tail".to_owned());
             thread.spawn(move || poll(&weak, &connection)).map_err(|e| crate::blob::io_failed(&tail.file, &e))?;

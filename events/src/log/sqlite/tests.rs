@@ -39,7 +39,8 @@ impl Bench {
 
 fn append(batch: &[Envelope]) -> Append {
     let checked = CheckedBatch::check(batch).unwrap().unwrap();
-    let (stream, first_seq, prev_hash, head) = (checked.stream.clone(), checked.first_seq, checked.prev_hash, checked.head);
+    let (stream, first_seq, prev_hash, head) =
+        (checked.stream.clone(), checked.first_seq, checked.prev_hash, checked.head);
     let row = |event: crate::log::batch::CheckedEvent<'_>| Row {
         id: event.envelope.id,
         seq: event.envelope.seq,

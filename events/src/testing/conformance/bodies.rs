@@ -13,7 +13,9 @@ pub async fn large_payloads_come_back(backend: &dyn Backend) {
     let (log, stream) = (backend.open().await, example_stream("large"));
     let mut maker = EventMaker::new(stream.clone(), 1);
     let mut events = Vec::new();
-    for size_bytes in [0, 1, 256 * 1024 - 1, 256 * 1024, 900 * 1024, 1024 * 1024 - 500, 1024 * 1024, 3 * 1024 * 1024 + 7] {
+    for size_bytes in
+        [0, 1, 256 * 1024 - 1, 256 * 1024, 900 * 1024, 1024 * 1024 - 500, 1024 * 1024, 3 * 1024 * 1024 + 7]
+    {
         let event = maker.opaque("future.body", size_bytes);
         log.append(std::slice::from_ref(&event)).await.unwrap();
         log.append(std::slice::from_ref(&event)).await.unwrap();
@@ -57,7 +59,8 @@ pub async fn odd_kinds_and_newer_schemas_are_carried_along(backend: &dyn Backend
     let (log, stream) = (backend.open().await, example_stream("odd"));
     let mut maker = EventMaker::new(stream.clone(), 1);
     let longest = "k".repeat(crate::log::MAX_KIND_BYTES);
-    let kinds = ["x", "späßchen.\u{1F980}", "with space", "a\r\nb: c", "nul\0", "'; DROP TABLE events; --", "a.*.>", &longest];
+    let kinds =
+        ["x", "späßchen.\u{1F980}", "with space", "a\r\nb: c", "nul\0", "'; DROP TABLE events; --", "a.*.>", &longest];
     let mut events: Vec<_> = kinds.iter().map(|kind| maker.raw(kind, 1, vec![BINCODE_2, 0xFF], None)).collect();
     events.push(maker.raw("turn.prompted", 999, b"from the future".to_vec(), None));
     events.push(maker.raw("turn.reimagined", 1, Vec::new(), None));
@@ -90,8 +93,16 @@ pub async fn blobs_are_stored_once_and_read_by_range(backend: &dyn Backend) {
     let log = backend.open().await;
     let blobs = log.blobs();
     assert_eq!(blobs.size(blob.hash).await.unwrap(), Some(300_000));
-    let ranges =
-        [(0, u64::MAX), (0, 300_000), (0, 1), (299_999, 300_000), (131_000, 132_000), (1, 299_999), (299_990, 400_000), (5, 5)];
+    let ranges = [
+        (0, u64::MAX),
+        (0, 300_000),
+        (0, 1),
+        (299_999, 300_000),
+        (131_000, 132_000),
+        (1, 299_999),
+        (299_990, 400_000),
+        (5, 5),
+    ];
     for (start, end) in ranges {
         let expected = &bytes[usize::try_from(start).unwrap()..usize::try_from(end.min(300_000)).unwrap()];
         assert_eq!(blobs.read(blob.hash, start..end).await.unwrap(), expected, "{start}..{end}");

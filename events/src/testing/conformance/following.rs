@@ -52,7 +52,8 @@ pub async fn a_follower_sees_only_what_it_asked_for(backend: &dyn Backend) {
     let control = session.sibling(Class::Control);
     let mut foreign = session.clone();
     foreign.tenant = Token::slug("someone-else");
-    let mut makers = [EventMaker::new(session, 1), EventMaker::new(control.clone(), 2), EventMaker::new(foreign.clone(), 3)];
+    let mut makers =
+        [EventMaker::new(session, 1), EventMaker::new(control.clone(), 2), EventMaker::new(foreign.clone(), 3)];
     let filters = [
         StreamFilter { class: Some(Class::Control), ..StreamFilter::default() },
         StreamFilter { tenant: Some(foreign.tenant.clone()), ..StreamFilter::default() },

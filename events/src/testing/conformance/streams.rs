@@ -13,7 +13,8 @@ pub async fn streams_are_listed_by_their_last_event(backend: &dyn Backend) {
     other_project.project = Token::slug("another");
     let mut other_tenant = example_stream("abroad");
     other_tenant.tenant = Token::slug("someone-else");
-    let ids = [session.clone(), session.sibling(Class::Control), session.sibling(Class::Job), other_project, other_tenant];
+    let ids =
+        [session.clone(), session.sibling(Class::Control), session.sibling(Class::Job), other_project, other_tenant];
     let mut makers: Vec<EventMaker> = (1..).zip(&ids).map(|(seed, id)| EventMaker::new(id.clone(), seed)).collect();
     for index in [0, 1, 2, 3, 4, 1, 0] {
         log.append(&makers[index].prompts(2)).await.unwrap();
@@ -28,7 +29,11 @@ pub async fn streams_are_listed_by_their_last_event(backend: &dyn Backend) {
     let filters = [
         StreamFilter { class: Some(Class::Control), ..StreamFilter::default() },
         StreamFilter { project: Some(Token::slug("example")), ..StreamFilter::default() },
-        StreamFilter { tenant: Some(Token::slug("local")), project: Some(Token::slug("another")), class: Some(Class::Session) },
+        StreamFilter {
+            tenant: Some(Token::slug("local")),
+            project: Some(Token::slug("another")),
+            class: Some(Class::Session),
+        },
         StreamFilter { tenant: Some(Token::slug("nobody")), ..StreamFilter::default() },
     ];
     for filter in filters {

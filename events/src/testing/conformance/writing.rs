@@ -295,7 +295,9 @@ pub async fn a_fork_begins_with_its_parents_hash(backend: &dyn Backend) {
 /// The append was refused because someone else had written.
 pub(super) fn assert_fenced(outcome: Result<(), LogError>, expected_tried: u64, expected_next: u64) {
     match outcome {
-        Err(LogError::Fenced { tried, actual_next, .. }) => assert_eq!((tried, actual_next), (expected_tried, expected_next)),
+        Err(LogError::Fenced { tried, actual_next, .. }) => {
+            assert_eq!((tried, actual_next), (expected_tried, expected_next))
+        }
         other => panic!("not fenced but {other:?}"),
     }
 }

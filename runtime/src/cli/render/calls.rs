@@ -3,6 +3,7 @@
 use super::transcript::Detail;
 use super::{Style, clean, units};
 use crate::tools;
+use retrace_events::fold::OpenCall;
 use retrace_events::payload::Tool;
 use retrace_events::payload::tool::{Called, Exit, Finished};
 use retrace_events::redact::Redactor;
@@ -31,6 +32,13 @@ struct Open {
     crowded: bool,
 }
 
+impl Open {
+    fn new(tool: &str, summary: &str) -> Self {
+        let name = format!("{} {}", clean::short(tool, 40), clean::short(summary, 40));
+        Self { name, command: tool == "bash", crowded: false }
+    }
+}
+
 impl Calls {
     pub(super) fn new(tools: Vec<Arc<dyn tools::Tool>>) -> Self {
         Self { tools, open: HashMap::new() }
@@ -57,25 +65,32 @@ impl Calls {
         }
     }
 
+    /// A call that was begun elsewhere: its result cannot stand right below it.
+    pub(super) fn know(&mut self, call: &OpenCall, redactor: &Redactor) {
+        let summary = self.summary(&call.tool, &call.input, redactor);
+        self.open.insert(call.id.clone(), Open { crowded: true, ..Open::new(&call.tool, &summary) });
+    }
+
     fn begin(&mut self, called: &Called, style: Style, detail: Detail, redactor: &Redactor) -> String {
-        let input: serde_json::Value = serde_json::from_str(&called.input).unwrap_or_default();
-        let tool = self.tools.iter().find(|tool| tool.name() == called.tool);
-        let summary = tool.map_or_else(|| called.input.clone(), |tool| tool.summary(&input));
-        let summary = clean::short(&redactor.redact(&summary), CALL_CHARS);
-        let name = clean::short(&called.tool, 40);
+        let summary = self.summary(&called.tool, &called.input, redactor);
         let crowded = !self.open.is_empty();
         self.open.values_mut().for_each(|open| open.crowded = true);
-        let command = called.tool == "bash";
-        self.open.insert(
-            called.call.clone(),
-            Open { name: format!("{name} {}", clean::short(&summary, 40)), command, crowded },
-        );
-        let mut text = format!("{} {}  {summary}\n", style.cyan("●"), style.bold(&name));
+        self.open.insert(called.call.clone(), Open { crowded, ..Open::new(&called.tool, &summary) });
+        let mut text = format!("{} {}  {summary}\n", style.cyan("●"), style.bold(&clean::short(&called.tool, 40)));
         if detail == Detail::Full {
+            let input: serde_json::Value = serde_json::from_str(&called.input).unwrap_or_default();
             let pretty = serde_json::to_string_pretty(&input).unwrap_or_default();
             text.push_str(&block(&clean::text(&redactor.redact(&unescaped(&pretty))), usize::MAX, style));
         }
         text
+    }
+
+    /// A call's input in one line, as its tool puts it.
+    fn summary(&self, tool: &str, input: &str, redactor: &Redactor) -> String {
+        let known = self.tools.iter().find(|known| known.name() == tool);
+        let summary = known
+            .map_or_else(|| input.to_owned(), |known| known.summary(&serde_json::from_str(input).unwrap_or_default()));
+        clean::short(&redactor.redact(&summary), CALL_CHARS)
     }
 
     fn finish(&mut self, finished: &Finished, style: Style, detail: Detail, redactor: &Redactor) -> String {

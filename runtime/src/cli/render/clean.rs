@@ -52,6 +52,22 @@ pub(crate) fn short(foreign: &str, max_chars: usize) -> String {
     whole.chars().take(max_chars.saturating_sub(1)).chain(['…']).collect()
 }
 
+/// A line of JSON with everything that could disturb a terminal escaped: the same value, for programs and people.
+#[must_use]
+pub(crate) fn json(line: &str) -> String {
+    let mut cleaned = String::with_capacity(line.len());
+    let mut units = [0; 2];
+    for c in line.chars() {
+        if c == '\n' || visible(c) == Some(c) {
+            cleaned.push(c);
+        } else {
+            // Such characters stand in strings only, where an escape means the same.
+            cleaned.extend(c.encode_utf16(&mut units).iter().map(|unit| format!("\\u{unit:04x}")));
+        }
+    }
+    cleaned
+}
+
 /// The character as it may be printed; `None` when it may not.
 fn visible(c: char) -> Option<char> {
     match c {

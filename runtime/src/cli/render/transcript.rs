@@ -4,6 +4,7 @@ use super::answer::AnswerText;
 use super::calls::Calls;
 use super::{Style, clean, other, units};
 use crate::tools::Tool;
+use retrace_events::fold::OpenCall;
 use retrace_events::payload::turn::{Answered, Ended, Failed, Interrupted, Outcome, Requested};
 use retrace_events::payload::{Payload, Sandbox, Turn};
 use retrace_events::redact::Redactor;
@@ -43,6 +44,13 @@ impl Transcript {
     pub(crate) fn naming_log(mut self, log: String) -> Self {
         self.log = Some(log);
         self
+    }
+
+    /// Takes in calls that were begun before what will be shown, so that their results can name them.
+    pub(crate) fn know(&mut self, calls: &[OpenCall]) {
+        for call in calls {
+            self.calls.know(call, &self.redactor);
+        }
     }
 
     /// Whether the session runs without a sandbox.
@@ -132,7 +140,7 @@ impl Transcript {
             Turn::Answered(answered) => format!("{}{}", self.answer_text(answered), self.answer_figures(answered)),
             Turn::Failed(failed) => self.failure(failed),
             Turn::Interrupted(Interrupted { by, during }) => {
-                let line = format!("interrupted by {} during {}", clean::short(by, 40), clean::short(during, 80));
+                let line = format!("interrupted by {}: {}", clean::short(by, 40), clean::short(during, 80));
                 format!("{}\n", self.style.yellow(&line))
             }
             Turn::Ended(ended) => self.end(ended),

@@ -8,11 +8,13 @@ mod demo;
 mod errors;
 mod exits;
 mod help;
+mod hostile;
 mod output;
 mod runs;
 mod session_names;
 mod tail;
 mod transfer;
+mod watch;
 
 use super::invocation::Invocation;
 use super::output::Output;

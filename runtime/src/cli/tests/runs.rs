@@ -152,7 +152,7 @@ async fn an_interruption_is_in_the_log_and_the_session_goes_on_later() {
     assert_eq!(ran.exit, Exit::Interrupted, "{ran:?}");
     machine.cancel = None;
     let id = machine.session().await;
-    assert!(machine.out(&["show", &id]).await.contains("interrupted by signal during "));
+    assert!(machine.out(&["show", &id]).await.contains("interrupted by signal: "));
     assert!(machine.out(&["sessions"]).await.contains(" interrupted "));
     let ran = machine.run(&["resume", &id, "go on"]).await;
     assert_eq!(ran.out, "All is well.\n", "{ran:?}");
@@ -179,4 +179,47 @@ async fn secrets_do_not_reach_the_screen_the_log_or_the_lists() {
     }
     assert!(!all.contains("scripted-key"), "{all}");
     assert!(all.contains("The key is [redacted:known], I think."), "{all}");
+}
+
+#[tokio::test]
+async fn hints_name_a_log_that_was_named_by_a_flag() {
+    let machine = Machine::with(LOOKS).await;
+    let log = machine.folders.cache.parent().unwrap().with_file_name("my-log").display().to_string();
+    let ran = machine.run(&["run", "x", "--log", &log]).await;
+    let line = ran.err.lines().find_map(|line| line.trim().strip_prefix("verify: retrace ")).unwrap();
+    let verified = machine.out(&line.split(' ').collect::<Vec<_>>()).await;
+    assert!(verified.contains("all 2 requests"), "{verified}");
+    assert_eq!(machine.sessions().await, [], "the default log was used");
+}
+
+#[tokio::test]
+async fn a_second_process_in_one_session_is_fenced_off() {
+    let machine = Machine::with(LOOKS).await;
+    machine.run(&["run", "x"]).await;
+    let id = machine.session().await;
+    let stream = machine.sessions().await.remove(0);
+    // Somebody else writes the session between this command's first look at it and its first append.
+    let log = machine.log().await;
+    let state = retrace_events::fold::load(log.as_ref(), &stream).await.unwrap();
+    let (seq, hash, _) = state.head.unwrap();
+    let mut other = retrace_events::testing::EventMaker::behind(stream.clone(), 7, (seq, hash));
+    log.append(&[other.prompt("from elsewhere")]).await.unwrap();
+    let mut late = retrace_events::testing::EventMaker::behind(stream, 8, (seq, hash));
+    let fenced = log.append(&[late.prompt("too late")]).await.unwrap_err();
+    assert_eq!(crate::cli::CliError::from(fenced).exit, Exit::Log);
+    // The prompt from elsewhere opened a turn, which the next command carries out.
+    let ran = machine.run(&["resume", &id]).await;
+    assert_eq!((ran.exit, ran.out.as_str()), (Exit::Done, "And again.\n"), "{ran:?}");
+}
+
+#[tokio::test]
+async fn a_turn_that_hit_its_budget_goes_on_when_the_budget_is_raised() {
+    let machine = Machine::with(LOOKS).await;
+    assert_eq!(machine.run(&["run", "x", "--max-steps", "1"]).await.exit, Exit::Budget);
+    let id = machine.session().await;
+    let again = machine.run(&["resume", &id]).await;
+    assert_eq!(again.exit, Exit::Budget, "{again:?}");
+    let ran = machine.run(&["resume", &id, "go on", "--max-steps", "10"]).await;
+    assert_eq!(ran.exit, Exit::Done, "{ran:?}");
+    assert!(machine.out(&["replay", &id, "--verify"]).await.contains("all 2 requests render"));
 }

@@ -98,3 +98,13 @@ async fn secrets_are_taken_out() {
     let text = bench.ok("search_files", json!({"pattern": "key"})).await;
     assert!(text.starts_with("a.env:1:key [redacted:known]\n"), "{text}");
 }
+
+#[tokio::test]
+async fn a_hostile_file_name_stays_in_its_line() {
+    let bench = Bench::new().await;
+    bench.file("a\nb.txt:1:fake", "found\n");
+    let text = bench.ok("search_files", json!({"pattern": "found"})).await;
+    assert_eq!(text, "a\\nb.txt:1:fake:1:found\n[1 matching line; 1 file searched]");
+    let text = bench.ok("search_files", json!({"pattern": "found", "files_only": true})).await;
+    assert!(text.starts_with("a\\nb.txt:1:fake\n["), "{text}");
+}

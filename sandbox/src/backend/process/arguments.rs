@@ -110,6 +110,14 @@ impl Arguments {
         }
     }
 
+    pub(super) fn unshow_below(&mut self, prefix: &str) {
+        while let Some(at) = self.list.windows(2).position(|pair| {
+            pair[0] == "--ro-bind" && pair[1].to_string_lossy().starts_with(prefix)
+        }) {
+            self.list.drain(at..at + 3);
+        }
+    }
+
     pub(super) fn become_root(&mut self) {
         for argument in &mut self.list {
             if argument == "1000" {

@@ -44,7 +44,7 @@ pub(crate) fn passed_on(policy: &Policy) -> Vec<(OsString, OsString)> {
 }
 
 /// The host's search path, in its order, without what is not visible inside; and the system's folders in any case.
-fn path_inside(host: &OsStr, policy: &Policy, toolchains: &[Toolchain]) -> OsString {
+pub(super) fn path_inside(host: &OsStr, policy: &Policy, toolchains: &[Toolchain]) -> OsString {
     let visible = |dir: &PathBuf| {
         let shown = toolchains.iter().flat_map(|toolchain| &toolchain.shown).chain(&policy.expose);
         let mut roots = shown.map(PathBuf::as_path).chain(["/usr", "/bin", "/sbin", "/opt", "/nix/store"].map(Path::new));

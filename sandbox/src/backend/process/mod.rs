@@ -60,6 +60,7 @@ pub(crate) enum Sabotage {
     Cgroup,
     Environment,
     User,
+    KernelSettings,
 }
 
 #[async_trait]
@@ -141,6 +142,7 @@ impl ProcessBackend {
             Some(Sabotage::Masks) => arguments.remove_masks(),
             Some(Sabotage::HostFiles) => arguments.add(["--bind", "/tmp", "/tmp"]),
             Some(Sabotage::User) => arguments.become_root(),
+            Some(Sabotage::KernelSettings) => arguments.unshow_below("/proc/"),
             Some(Sabotage::Cgroup | Sabotage::Environment) | None => {}
         }
     }

@@ -74,6 +74,14 @@ proptest! {
     }
 
     #[test]
+    fn json_means_the_same_and_is_harmless(foreign in nasty()) {
+        let value = serde_json::json!({ "text": foreign, "list": [1, "a\tb"] });
+        let line = clean::json(&value.to_string());
+        assert_harmless(&line);
+        prop_assert_eq!(serde_json::from_str::<serde_json::Value>(&line).unwrap(), value);
+    }
+
+    #[test]
     fn plain_words_stay_as_they_are(words in "[a-zA-Z0-9 äöüß世界.,;:!?(){}\\[\\]<>/|\n]{0,200}") {
         prop_assert_eq!(clean::text(&words), words);
     }

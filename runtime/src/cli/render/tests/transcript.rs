@@ -3,6 +3,7 @@
 use super::{SECRET, answered, called, events, finished, prompted, redactor, some_event, started, text, transcript};
 use crate::cli::render::{Detail, Style, Transcript};
 use expect_test::expect;
+use retrace_events::fold::{CallProgress, OpenCall};
 use retrace_events::payload::sandbox::{LimitHit, NetworkAttempted};
 use retrace_events::payload::tool::{Exit, Finished, OutcomeUnknown};
 use retrace_events::payload::turn::{Ended, Failed, Failure, Interrupted, Outcome};
@@ -105,7 +106,7 @@ fn everything_that_can_go_wrong() {
         └ 8: outcome unknown: nobody knows
         ! limit hit: memory (2 GB)
         ! network: evil.example:443 (refused)
-        interrupted by signal during tool calls
+        interrupted by signal: tool calls
         the model refused: why
         the answer was too long: why
         the context window is full: why
@@ -230,4 +231,19 @@ fn colours_come_and_go_with_the_style() {
     let mut coloured = Transcript::new(Style::Coloured, Detail::Short, redactor(), Vec::new());
     let shown = coloured.event(&events(vec![prompted("hello")])[0]);
     assert_eq!(shown, "\n\u{1b}[36m› hello\u{1b}[0m\n");
+}
+
+#[test]
+fn results_of_calls_from_before_are_named() {
+    let call = OpenCall {
+        id: CallId("7".to_owned()),
+        tool: "bash".to_owned(),
+        input: r#"{"command":"make"}"#.to_owned(),
+        progress: CallProgress::Asked,
+    };
+    let mut transcript = transcript(Detail::Short);
+    transcript.know(&[call]);
+    let unknown = OutcomeUnknown { call: CallId("7".to_owned()), content: "who knows".to_owned() };
+    let shown = transcript.event(&events(vec![unknown.into()])[0]);
+    assert_eq!(shown, "└ bash make: outcome unknown: who knows\n");
 }

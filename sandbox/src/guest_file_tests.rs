@@ -1,0 +1,61 @@
+//! The guest's file: written once, verified always.
+
+use super::*;
+
+#[test]
+fn it_is_written_once_and_reused() {
+    let dir = tempfile::tempdir().unwrap();
+    let first = GuestFiles::unpack(dir.path()).unwrap();
+    let written = fs::metadata(&first.executable).unwrap();
+    assert_eq!(written.permissions().mode() & 0o7777, 0o555);
+    assert_eq!(written.len(), GUEST.len() as u64);
+    assert_eq!(fs::read(&first.empty).unwrap(), b"");
+    let second = GuestFiles::unpack(dir.path()).unwrap();
+    assert_eq!(first.executable, second.executable);
+    assert_eq!(written.modified().unwrap(), fs::metadata(&second.executable).unwrap().modified().unwrap());
+    assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 2);
+}
+
+#[test]
+fn a_tampered_file_is_replaced() {
+    let dir = tempfile::tempdir().unwrap();
+    let files = GuestFiles::unpack(dir.path()).unwrap();
+    let tamper: [&dyn Fn(&Path); 4] = [
+        &|path| {
+            let mut bytes = fs::read(path).unwrap();
+            let last = bytes.len() - 1;
+            bytes[last] ^= 1;
+            fs::remove_file(path).unwrap();
+            fs::write(path, bytes).unwrap();
+            fs::set_permissions(path, Permissions::from_mode(0o555)).unwrap();
+        },
+        &|path| fs::remove_file(path).unwrap(),
+        &|path| fs::set_permissions(path, Permissions::from_mode(0o777)).unwrap(),
+        &|path| {
+            let elsewhere = path.with_extension("elsewhere");
+            fs::rename(path, &elsewhere).unwrap();
+            std::os::unix::fs::symlink(&elsewhere, path).unwrap();
+        },
+    ];
+    for tamper in tamper {
+        tamper(&files.executable);
+        GuestFiles::unpack(dir.path()).unwrap();
+        let metadata = fs::symlink_metadata(&files.executable).unwrap();
+        assert!(metadata.is_file() && metadata.permissions().mode() & 0o7777 == 0o555);
+        assert!(fs::read(&files.executable).unwrap() == GUEST);
+    }
+}
+
+#[test]
+fn it_is_a_static_executable() {
+    assert_eq!(GUEST.get(..4), Some(&b"\x7fELF"[..]));
+    // A dynamic one would name its loader.
+    assert!(!GUEST.windows(8).any(|window| window == b"/ld-linu"));
+}
+
+#[test]
+fn a_folder_that_cannot_be_made_is_named() {
+    let file = tempfile::NamedTempFile::new().unwrap();
+    let error = GuestFiles::unpack(&file.path().join("below")).unwrap_err();
+    assert!(error.to_string().contains("below"), "{error}");
+}
