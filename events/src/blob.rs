@@ -2,10 +2,12 @@
 //! points to nothing; a blob that no event names (after a crash between the two) does no harm.
 
 mod file_blobs;
+mod memory_blobs;
 mod references;
 
 pub use file_blobs::FileBlobs;
 pub(crate) use file_blobs::{io_failed, make_private_dir, off_thread};
+pub(crate) use memory_blobs::MemoryBlobs;
 pub use references::referenced_blobs;
 
 use crate::hash::Hash;

@@ -82,7 +82,8 @@ async fn a_sound_stream_is_counted() {
 
 #[tokio::test]
 async fn the_first_wrong_event_is_named() {
-    let wrong: [(&str, fn(&mut Vec<Envelope>)); 5] = [
+    type Change = fn(&mut Vec<Envelope>);
+    let wrong: [(&str, Change); 5] = [
         ("missing", |events| drop(events.remove(1_500))),
         ("prev_hash", |events| events[1_500].prev_hash = Hash::of(b"x")),
         ("prev_hash", |events| events[1_499].payload.push(1)),

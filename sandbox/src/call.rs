@@ -29,7 +29,11 @@ impl Call {
     }
 
     /// Sends a request that may be answered with so many bytes before more is granted.
-    pub(crate) async fn start_with(link: &Arc<Link>, request: &Request, budget_bytes: u64) -> Result<Self, SandboxError> {
+    pub(crate) async fn start_with(
+        link: &Arc<Link>,
+        request: &Request,
+        budget_bytes: u64,
+    ) -> Result<Self, SandboxError> {
         let (id, events) = link.register(budget_bytes)?;
         let call = Self { id, link: Arc::clone(link), events, finished: false };
         call.link.send(id, request, Bytes::new()).await?;

@@ -150,10 +150,7 @@ impl std::fmt::Display for GoneReport {
 }
 
 fn failed(proofs: &[Proof]) -> String {
-    let lines: Vec<String> = proofs
-        .iter()
-        .filter(|proof| !proof.passed)
-        .map(|proof| format!("{} ({})", proof.name, proof.detail))
-        .collect();
+    let lines: Vec<String> =
+        proofs.iter().filter(|proof| !proof.passed).map(|proof| format!("{} ({})", proof.name, proof.detail)).collect();
     lines.join("; ")
 }

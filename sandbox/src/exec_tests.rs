@@ -25,7 +25,8 @@ fn a_signal_without_such_a_limit_names_none() {
 
 #[test]
 fn only_what_grew_meanwhile_counts() {
-    let (before, after) = (Counters { memory_kills: 3, pids_refused: 5 }, Counters { memory_kills: 3, pids_refused: 6 });
+    let (before, after) =
+        (Counters { memory_kills: 3, pids_refused: 5 }, Counters { memory_kills: 3, pids_refused: 6 });
     assert_eq!(hit(ExecEnd { code: Some(0), ..ExecEnd::default() }, before, after), [LimitHit::Pids]);
     let more = Counters { memory_kills: 4, ..before };
     assert_eq!(hit(ExecEnd { signal: Some(9), ..ExecEnd::default() }, before, more), [LimitHit::Memory]);

@@ -55,7 +55,8 @@ fn ensure(path: &Path, contents: &[u8], mode: u32) -> io::Result<()> {
 
 fn is_same(path: &Path, contents: &[u8], mode: u32) -> io::Result<bool> {
     let metadata = fs::symlink_metadata(path)?;
-    if !metadata.is_file() || metadata.permissions().mode() & 0o7777 != mode || metadata.len() != contents.len() as u64 {
+    if !metadata.is_file() || metadata.permissions().mode() & 0o7777 != mode || metadata.len() != contents.len() as u64
+    {
         return Ok(false);
     }
     let mut file = File::open(path)?;

@@ -8,8 +8,7 @@ use std::path::{Path, PathBuf};
 use crate::error::SandboxError;
 
 /// Names of environment variables that never get in, even by request: parts of names that mean secrets.
-const SECRET_PARTS: [&str; 8] =
-    ["KEY", "TOKEN", "SECRET", "PASSWORD", "PASSWD", "CREDENTIAL", "ANTHROPIC", "AUTH"];
+const SECRET_PARTS: [&str; 8] = ["KEY", "TOKEN", "SECRET", "PASSWORD", "PASSWD", "CREDENTIAL", "ANTHROPIC", "AUTH"];
 /// Folders that must not be a workspace, nor lie in one.
 const SYSTEM_DIRS: [&str; 14] = [
     "/usr", "/etc", "/bin", "/sbin", "/lib", "/lib64", "/boot", "/dev", "/proc", "/sys", "/run", "/tmp", "/var/tmp",
@@ -76,8 +75,9 @@ impl Policy {
         }
         let mut expose = Vec::new();
         for path in &self.expose {
-            let real =
-                path.canonicalize().map_err(|source| SandboxError::Exposed { path: path.clone(), source: source.into() })?;
+            let real = path
+                .canonicalize()
+                .map_err(|source| SandboxError::Exposed { path: path.clone(), source: source.into() })?;
             let is_home = home.is_some_and(|home| home.starts_with(&real));
             if is_home || KERNEL_DIRS.iter().any(|dir| real.starts_with(dir)) || guest_dir.starts_with(&real) {
                 return Err(refused(&real, "cannot be exposed to a sandbox"));

@@ -94,14 +94,18 @@ impl Sandbox {
     ) -> Result<Self, SandboxError> {
         let started = Instant::now();
         let files = GuestFiles::unpack(guest_dir)?;
+        eprintln!("unpack {:?}", started.elapsed());
         let policy = policy.checked(&files.dir, std::env::home_dir().as_deref())?;
         let plan = LaunchPlan { policy: &policy, limits, files: &files, sandbox_id: sandbox_id() };
+        eprintln!("policy {:?}", started.elapsed());
         let launched = backend.launch(&plan).await?;
+        eprintln!("launched {:?}", started.elapsed());
         let meter = Arc::clone(&launched.meter);
         let keeper = Keeper { lifeline: launched.lifeline, meter: Arc::clone(&meter) };
         let explain = |stderr: &str, otherwise| backend.explain(stderr, otherwise);
         let Connected { link, hello } =
             connect(launched.stdin, launched.stdout, launched.stderr, keeper, explain).await?;
+        eprintln!("hello {:?}", started.elapsed());
         let launch_ms = started.elapsed().as_secs_f64() * 1000.0;
 
         let inner = Inner {
@@ -119,7 +123,11 @@ impl Sandbox {
         };
         let proving = Instant::now();
         let sandbox = Self { inner: Arc::new(inner) };
-        let proofs = match sandbox.prove(&plan, &launched.inside).await {
+        let proven = match launched.ready.await {
+            Ok(()) => sandbox.prove(&plan, &launched.inside).await,
+            Err(error) => Err(error),
+        };
+        let proofs = match proven {
             Ok(proofs) => proofs,
             Err(error) => {
                 sandbox.shutdown().await;
@@ -136,7 +144,11 @@ impl Sandbox {
     /// Nothing is claimed for `none`, so nothing has to be proven.
     async fn prove(&self, plan: &LaunchPlan<'_>, inside: &crate::backend::Inside) -> Result<Vec<Proof>, SandboxError> {
         if self.level() == IsolationLevel::None {
-            return Ok(vec![Proof::new("no isolation", true, "asked for: commands run as plain processes of the host")]);
+            return Ok(vec![Proof::new(
+                "no isolation",
+                true,
+                "asked for: commands run as plain processes of the host",
+            )]);
         }
         let mut proofs = probe::prove(self, plan, inside).await?;
         proofs.extend(self.inner.meter.proofs());
@@ -183,7 +195,7 @@ impl Sandbox {
         &self.inner.hello.kernel
     }
 
-    /// How long it took until the guest said hello, and how long the probe took, in milliseconds.
+    /// How long it took until the guest said hello, and from then until everything was proven, in milliseconds.
     #[must_use]
     pub fn timings_ms(&self) -> (f64, f64) {
         (self.inner.launch_ms, self.inner.probe_ms)

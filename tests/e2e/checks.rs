@@ -124,7 +124,8 @@ impl Running {
     /// Waits for its end.
     #[track_caller]
     pub(crate) fn end(self, world: &World) -> Ran {
-        let output = world.runtime.block_on(async { tokio::time::timeout(PATIENCE, self.child.wait_with_output()).await });
+        let output =
+            world.runtime.block_on(async { tokio::time::timeout(PATIENCE, self.child.wait_with_output()).await });
         let output = output.expect("the command takes too long").unwrap();
         Ran {
             stdout: String::from_utf8_lossy(&output.stdout).into_owned(),
@@ -168,9 +169,10 @@ pub(crate) fn find(folder: &Path, name: &str) -> PathBuf {
     panic!("there is no {name}");
 }
 
-/// A step whose command says that it began, by the file `begun`, and goes on when there is a file `go`. The waiting ends by
-/// itself after a minute.
+/// A step whose command says that it began (the file `<mark>.begun`), waits for `<mark>.go`, at most a minute, and says that
+/// it is over (`<mark>.over`).
 pub(crate) fn waits(mark: &str) -> String {
-    let command = format!("touch {mark}.begun; for i in $(seq 1200); do [ -e {mark}.go ] && break; sleep 0.05; done; echo {mark} is over; touch {mark}.over");
+    let wait = format!("for i in $(seq 1200); do [ -e {mark}.go ] && break; sleep 0.05; done");
+    let command = format!("touch {mark}.begun; {wait}; echo {mark} is over; touch {mark}.over");
     crate::scripts::runs(&command)
 }

@@ -26,8 +26,15 @@ const fn case(fault: &'static str, failure: &'static str, status: Option<u64>, b
 
 const CASES: &[Case] = &[
     Case { retry_in_ms: 20..=20, ..case("status = 429\nretry_after_ms = 20", "RateLimited", Some(429), false, false) },
-    Case { retry_in_ms: 1_000..=1_000, ..case("status = 429\nretry_after = 1", "RateLimited", Some(429), false, false) },
-    Case { attempts: 2, retry_in_ms: 375..=1_000, ..case("status = 529\ntimes = 2", "Overloaded", Some(529), false, false) },
+    Case {
+        retry_in_ms: 1_000..=1_000,
+        ..case("status = 429\nretry_after = 1", "RateLimited", Some(429), false, false)
+    },
+    Case {
+        attempts: 2,
+        retry_in_ms: 375..=1_000,
+        ..case("status = 529\ntimes = 2", "Overloaded", Some(529), false, false)
+    },
     case("status = 500", "Server", Some(500), false, false),
     case("status = 503\nerror_type = \"api_error\"", "Server", Some(503), false, false),
     case("status = 504", "Timeout", Some(504), false, false),
@@ -48,7 +55,8 @@ const CASES: &[Case] = &[
 fn steps(delivery: &str) -> String {
     let step = |case: &Case| {
         format!(
-            "[[step]]\n[[step.block]]\ntype = \"text\"\ntext = \"I write it down now.\"\n[[step.block]]\ntype = \"tool_use\"\nname = \"bash\"\n\
+            "[[step]]\n[[step.block]]\ntype = \"text\"\ntext = \"I write it down now.\"\n\
+             [[step.block]]\ntype = \"tool_use\"\nname = \"bash\"\n\
              input = {{ command = \"echo $RETRACE_CALL_ID >> effects.log\" }}\n[[step.fault]]\n{}\n",
             case.fault
         )
@@ -130,9 +138,14 @@ fn every_fault_in_one_session_on_jetstream() {
 fn frames_split_anywhere_and_odd_ones_make_no_difference() {
     let words = "naïve café 漢字 🦀 e\u{301} \\u0000 \"quoted\"\\n";
     let mut outputs = Vec::new();
-    for delivery in ["", "split = 1\ndelta_chars = 1", "split = 7\nodd = true", "split = 3\ndelta_chars = 2\nodd = true"] {
+    for delivery in
+        ["", "split = 1\ndelta_chars = 1", "split = 7\nodd = true", "split = 3\ndelta_chars = 2\nodd = true"]
+    {
         let steps = [
-            crate::scripts::calls("write_file", &format!("{{ path = \"words.txt\", content = {} }}", serde_json::to_string(words).unwrap())),
+            crate::scripts::calls(
+                "write_file",
+                &format!("{{ path = \"words.txt\", content = {} }}", serde_json::to_string(words).unwrap()),
+            ),
             says(words),
         ];
         let world = World::new(Backend::Embedded, &format!("[delivery]\n{delivery}\n{}", script(&steps)));
@@ -140,7 +153,10 @@ fn frames_split_anywhere_and_odd_ones_make_no_difference() {
         assert_eq!(world.read("words.txt"), words, "{delivery}");
         let events = sound(&world);
         assert!(payloads(&events, "turn.failed").is_empty(), "{delivery}");
-        outputs.push((ran.stdout, payloads(&events, "turn.answered").iter().map(|a| a["content"].clone()).collect::<Vec<_>>()));
+        outputs.push((
+            ran.stdout,
+            payloads(&events, "turn.answered").iter().map(|a| a["content"].clone()).collect::<Vec<_>>(),
+        ));
     }
     assert!(outputs.windows(2).all(|pair| pair[0].0 == pair[1].0), "the delivery is seen in the answer: {outputs:?}");
 }
@@ -148,8 +164,8 @@ fn frames_split_anywhere_and_odd_ones_make_no_difference() {
 #[test]
 fn with_its_attempts_used_up_the_turn_ends_and_the_session_goes_on_later() {
     for backend in [Backend::Embedded, Backend::JetStream] {
-        let fault = "[[step]]\n[[step.block]]\ntype = \"text\"\ntext = \"at last\"\n[[step.fault]]\nstatus = 529\nretry_after_ms = 5\ntimes = 2\n";
-        let world = World::new(backend, fault);
+        let fault = "[[step.fault]]\nstatus = 529\nretry_after_ms = 5\ntimes = 2\n";
+        let world = World::new(backend, &format!("{}{fault}", says("at last")));
         let ran = world.run(&["run", "--max-attempts", "2", "go"]).expect(5);
         assert!(ran.stderr.contains("hint:"), "{}", ran.stderr);
         let events = sound(&world);

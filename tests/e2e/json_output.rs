@@ -41,7 +41,10 @@ fn every_command_writes_objects_and_nothing_else() {
     assert_eq!(json(&world, 0, &["log", "verify"])[0]["events"], shown.len() as u64);
     assert_eq!(json(&world, 0, &["log", "tail", "-n", "4"]).len(), 4);
     let other = world.path("other");
-    assert_eq!(json(&world, 0, &["log", "copy", "--all", "--to", other.to_str().unwrap()])[0]["stored"], shown.len() as u64);
+    assert_eq!(
+        json(&world, 0, &["log", "copy", "--all", "--to", other.to_str().unwrap()])[0]["stored"],
+        shown.len() as u64
+    );
     assert!(json(&world, 0, &["config", "show"]).len() > 10);
     assert_eq!(json(&world, 0, &["config", "path"]).len(), 7);
     json(&world, 0, &["config", "trust"]);
@@ -91,7 +94,12 @@ fn the_exit_codes_are_the_documented_ones() {
     let world = world();
     let listed: Vec<i32> = documented(&world).into_iter().map(|(code, _)| code).collect();
     assert_eq!(listed, [0, 1, 2, 3, 4, 5, 6, 7, 8, 130]);
-    let step = |reason: &str| World::new(Backend::Embedded, &format!("[[step]]\nstop_reason = \"{reason}\"\n[[step.block]]\ntype = \"text\"\ntext = \"x\"\n"));
+    let step = |reason: &str| {
+        World::new(
+            Backend::Embedded,
+            &format!("[[step]]\nstop_reason = \"{reason}\"\n[[step.block]]\ntype = \"text\"\ntext = \"x\"\n"),
+        )
+    };
     let broken = world.path("broken.jsonl");
     fs::write(&broken, "{}\n").unwrap();
     let ends: [(i32, Ran); 9] = [
@@ -118,8 +126,15 @@ fn a_reader_that_goes_away_is_no_error() {
     let mut command = tokio::process::Command::new("sh");
     let program = env!("CARGO_BIN_EXE_retrace-under-test");
     let line = format!("{{ '{program}' show {session} --full; echo \"code $?\" >&2; }} | head -n 1");
-    command.args(["-c", &line]).env_clear().env("PATH", std::env::var_os("PATH").unwrap_or_default()).env("HOME", world.path("home"));
-    command.env("XDG_STATE_HOME", world.path("state")).env("XDG_CONFIG_HOME", world.path("config")).current_dir(world.workspace());
+    command
+        .args(["-c", &line])
+        .env_clear()
+        .env("PATH", std::env::var_os("PATH").unwrap_or_default())
+        .env("HOME", world.path("home"));
+    command
+        .env("XDG_STATE_HOME", world.path("state"))
+        .env("XDG_CONFIG_HOME", world.path("config"))
+        .current_dir(world.workspace());
     let ran = world.finish(command).expect(0);
     assert!(ran.stderr.contains("code 0") && !ran.stderr.contains("error"), "{}", ran.stderr);
 }

@@ -1,13 +1,18 @@
 //! A server that dies, and one whose word is worth too little.
 
-use crate::checks::{Running, outcome, sound, waits, wait_for};
+use crate::checks::{Running, outcome, sound, wait_for, waits};
 use crate::scripts::{runs, says, script};
 use crate::world::{Backend, World, payloads};
 use retrace_events::testing::{NatsConfig, NatsServer};
 
 #[test]
 fn a_server_killed_in_mid_session_loses_nothing() {
-    let steps = [runs("echo $RETRACE_CALL_ID >> effects.log"), waits("one"), runs("echo $RETRACE_CALL_ID >> effects.log"), says("done")];
+    let steps = [
+        runs("echo $RETRACE_CALL_ID >> effects.log"),
+        waits("one"),
+        runs("echo $RETRACE_CALL_ID >> effects.log"),
+        says("done"),
+    ];
     let mut world = World::new(Backend::JetStream, &script(&steps));
     let running = Running::start(&world, world.command(&["run", "go"]));
     wait_for("the call", || world.workspace().join("one.begun").exists());

@@ -1,7 +1,7 @@
 //! The sandbox is killed under a running command: nobody pretends to know how far it came, another sandbox is started,
 //! and after several times the turn ends.
 
-use crate::checks::{Running, kill, outcome, sound, text, waits, wait_for};
+use crate::checks::{Running, kill, outcome, sound, text, wait_for, waits};
 use crate::scripts::{runs, says, script};
 use crate::world::{Backend, World, payloads};
 use std::collections::HashMap;
@@ -45,7 +45,8 @@ fn killed_once(backend: Backend) {
     let events = sound(&world);
     let unknown = payloads(&events, "tool.outcome_unknown");
     assert_eq!(unknown.len(), 1);
-    assert!(text(&unknown[0]["content"]).contains("not known"), "{}", unknown[0]);
+    let told = text(&unknown[0]["content"]);
+    assert!(told.contains("not known") && told.contains("sandbox"), "{told}");
     assert_eq!(payloads(&events, "sandbox.started").len(), 2);
     let stopped = payloads(&events, "sandbox.stopped");
     assert_eq!((stopped.len(), &stopped[0]["unexpected"]), (1, &true.into()));
@@ -87,7 +88,10 @@ fn killed_again_and_again_it_ends_the_turn_and_the_session_can_go_on() {
 
 #[test]
 fn a_command_that_kills_whatever_it_can_reach_does_not_end_the_session() {
-    let world = World::new(Backend::Embedded, &script(&[runs("kill -9 -1; sleep 0.2; echo survived"), runs("echo alive"), says("done")]));
+    let world = World::new(
+        Backend::Embedded,
+        &script(&[runs("kill -9 -1; sleep 0.2; echo survived"), runs("echo alive"), says("done")]),
+    );
     world.run(&["run", "go"]).expect(0);
     let events = sound(&world);
     assert_eq!(outcome(&events), "Completed");

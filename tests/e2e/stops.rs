@@ -12,7 +12,8 @@ fn stops(reason: &str, blocks: &str) -> String {
 
 const TEXT: &str = "[[step.block]]\ntype = \"text\"\ntext = \"so far, so\"\n";
 const CALL: &str = "[[step.block]]\ntype = \"tool_use\"\nname = \"bash\"\ninput = { command = \"touch planted\" }\n";
-const CUT_CALL: &str = "[[step.block]]\ntype = \"tool_use\"\nname = \"bash\"\nraw_input = '{\"command\": \"touch planted'\n";
+const CUT_CALL: &str =
+    "[[step.block]]\ntype = \"tool_use\"\nname = \"bash\"\nraw_input = '{\"command\": \"touch planted'\n";
 
 fn world(steps: &[String]) -> World {
     World::new(Backend::Embedded, &script(steps))
@@ -124,7 +125,9 @@ fn no_call_is_run_from_an_answer_that_broke_off_for_another_reason() {
 
 #[test]
 fn each_budget_ends_the_turn_with_its_figures_and_can_be_raised() {
-    let step = |n: u32| format!("{}[step.usage]\ninput_tokens = 1000\noutput_tokens = 500\n", runs(&format!("echo {n} >> effects.log")));
+    let step = |n: u32| {
+        format!("{}[step.usage]\ninput_tokens = 1000\noutput_tokens = 500\n", runs(&format!("echo {n} >> effects.log")))
+    };
     for (flag, limit, words, raised) in [
         ("--max-total-tokens", "2000", "of 2000 tokens", "1000000"),
         ("--max-cost", "0.000001", "$0.0000 are used", "100"),

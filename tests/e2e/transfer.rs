@@ -92,7 +92,11 @@ fn a_line_that_was_changed_is_refused_by_its_number_and_nothing_is_taken() {
     let world = world();
     let (path, lines) = exported(&world);
     let total = lines.lines().count();
-    for (number, from, to) in [(1, "\"seq\":0", "\"seq\":1"), (4, "\"at_ms\":1", "\"at_ms\":2"), (total, "\"payload_bytes\":\"", "\"payload_bytes\":\"AA")] {
+    for (number, from, to) in [
+        (1, "\"seq\":0", "\"seq\":1"),
+        (4, "\"at_ms\":1", "\"at_ms\":2"),
+        (total, "\"payload_bytes\":\"", "\"payload_bytes\":\"AA"),
+    ] {
         let changed: Vec<String> = lines
             .lines()
             .enumerate()

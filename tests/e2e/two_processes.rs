@@ -1,7 +1,7 @@
 //! Several processes at one log: of writers of one session exactly one goes on, writers of different sessions do not
 //! notice each other, and readers see what a writer does while it does it.
 
-use crate::checks::{Running, objects, one_result_a_call, outcome, sound, text, waits, wait_for};
+use crate::checks::{Running, objects, one_result_a_call, outcome, sound, text, wait_for, waits};
 use crate::scripts::{runs, says, script};
 use crate::world::{Backend, Ran, World, payloads};
 use serde_json::Value;

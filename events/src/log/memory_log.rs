@@ -7,15 +7,13 @@
 use super::batch::{CheckedBatch, Verdict, id_taken, invalid};
 use super::chain::{Chain, StoredEvent, lost_tail};
 use super::{Durability, EventLog, Head, LogError, Position, Positioned, StreamFilter, StreamInfo};
-use crate::blob::{BlobRef, BlobStore, damaged_blob, is_whole, referenced_blobs};
+use crate::blob::{BlobStore, MemoryBlobs, referenced_blobs};
 use crate::codec::{Decoded, decode_payload};
 use crate::envelope::Envelope;
-use crate::hash::Hash;
 use crate::id::{EventId, StreamId, Timestamp};
 use async_trait::async_trait;
 use futures::stream::{self, BoxStream, StreamExt};
 use std::collections::{HashMap, HashSet, VecDeque};
-use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::watch;
 
@@ -267,44 +265,5 @@ impl EventLog for MemoryLog {
 
     fn location(&self) -> String {
         "memory".to_owned()
-    }
-}
-
-#[derive(Debug, Default)]
-struct MemoryBlobs {
-    blobs: Mutex<HashMap<Hash, Vec<u8>>>,
-}
-
-impl MemoryBlobs {
-    fn blobs(&self) -> MutexGuard<'_, HashMap<Hash, Vec<u8>>> {
-        self.blobs.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn has(&self, blob: BlobRef) -> bool {
-        self.blobs().get(&blob.hash).is_some_and(|bytes| bytes.len() as u64 == blob.size_bytes)
-    }
-}
-
-#[async_trait]
-impl BlobStore for MemoryBlobs {
-    async fn put(&self, bytes: &[u8]) -> Result<BlobRef, LogError> {
-        let hash = Hash::of(bytes);
-        self.blobs().insert(hash, bytes.to_vec());
-        Ok(BlobRef { hash, size_bytes: bytes.len() as u64 })
-    }
-
-    async fn read(&self, hash: Hash, range: Range<u64>) -> Result<Vec<u8>, LogError> {
-        let blobs = self.blobs();
-        let bytes = blobs.get(&hash).ok_or(LogError::NoSuchBlob(hash))?;
-        if is_whole(&range, bytes.len() as u64) && Hash::of(bytes) != hash {
-            return Err(damaged_blob(hash));
-        }
-        let end = usize::try_from(range.end).unwrap_or(usize::MAX).min(bytes.len());
-        let start = usize::try_from(range.start).unwrap_or(usize::MAX).min(end);
-        Ok(bytes[start..end].to_vec())
-    }
-
-    async fn size(&self, hash: Hash) -> Result<Option<u64>, LogError> {
-        Ok(self.blobs().get(&hash).map(|bytes| bytes.len() as u64))
     }
 }

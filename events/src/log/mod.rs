@@ -1,4 +1,4 @@
-//! The contract of an event log, which every backend keeps and one suite ([`crate::testing::conformance`]) checks.
+//! The contract of an event log, which every backend keeps and one suite (`testing::conformance`) checks.
 //!
 //! ```text
 //!   stream A:   0 ── 1 ── 2 ── 3        seq: per stream, from 0, without gaps; each event holds the hash of the

@@ -154,7 +154,7 @@ fn our_own_sources_stay_as_they_are() {
             let path = entry.unwrap().path();
             if path.is_dir() {
                 folders.push(path);
-            } else if !path.to_string_lossy().contains("redact") {
+            } else if !["redact", "tests"].iter().any(|made_up| path.to_string_lossy().contains(made_up)) {
                 let text = std::fs::read_to_string(&path).unwrap();
                 assert_eq!(redactor.redact(&text), text, "{}", path.display());
                 seen += 1;

@@ -39,8 +39,6 @@ impl Nats {
         context.create_stream(config).await.unwrap();
         for message in messages {
             if let Some(body) = change(&message.subject, &message.headers, message.payload.to_vec()) {
-                let mut headers = message.headers.clone();
-                headers.insert("Nats-Expected-Last-Subject-Sequence", "");
                 let mut kept = HeaderMap::new();
                 for name in ["Nats-Msg-Id", "Retrace-Hash", "Retrace-Seq", "Retrace-Payload"] {
                     if let Some(value) = message.headers.get(name) {

@@ -73,7 +73,11 @@ impl<'de> Deserialize<'de> for RawPath {
 }
 
 fn to_hex(bytes: &[u8]) -> String {
-    bytes.iter().flat_map(|byte| [byte >> 4, byte & 15]).filter_map(|digit| char::from_digit(digit.into(), 16)).collect()
+    bytes
+        .iter()
+        .flat_map(|byte| [byte >> 4, byte & 15])
+        .filter_map(|digit| char::from_digit(digit.into(), 16))
+        .collect()
 }
 
 fn from_hex(hex: &str) -> Option<Vec<u8>> {

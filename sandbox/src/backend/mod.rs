@@ -7,6 +7,7 @@ mod none;
 mod process;
 
 use std::path::{Path, PathBuf};
+use std::pin::Pin;
 use std::sync::Arc;
 
 use async_trait::async_trait;
@@ -40,6 +41,8 @@ pub(crate) struct Launched {
     pub(crate) lifeline: Box<dyn Lifeline>,
     pub(crate) meter: Arc<dyn Meter>,
     pub(crate) inside: Inside,
+    /// What has to be complete before anything may run in the guest; goes on while it starts.
+    pub(crate) ready: Pin<Box<dyn Future<Output = Result<(), SandboxError>> + Send>>,
 }
 
 /// How things look from inside.

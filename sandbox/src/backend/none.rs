@@ -25,8 +25,22 @@ use crate::spawner;
 
 /// Variables that ordinary programs need.
 const PASSED_ON: [&str; 16] = [
-    "PATH", "HOME", "USER", "LOGNAME", "LANG", "LC_ALL", "TZ", "TMPDIR", "XDG_RUNTIME_DIR", "CARGO_HOME", "RUSTUP_HOME",
-    "PYENV_ROOT", "NVM_DIR", "GOPATH", "JAVA_HOME", "RUSTUP_AUTO_INSTALL",
+    "PATH",
+    "HOME",
+    "USER",
+    "LOGNAME",
+    "LANG",
+    "LC_ALL",
+    "TZ",
+    "TMPDIR",
+    "XDG_RUNTIME_DIR",
+    "CARGO_HOME",
+    "RUSTUP_HOME",
+    "PYENV_ROOT",
+    "NVM_DIR",
+    "GOPATH",
+    "JAVA_HOME",
+    "RUSTUP_AUTO_INSTALL",
 ];
 /// How often starting is tried again while another thread's child still holds the just written executable open.
 const BUSY_ATTEMPTS: u32 = 50;
@@ -85,6 +99,7 @@ impl Backend for NoneBackend {
             lifeline: Box::new(PlainLifeline { child, sandbox_id: plan.sandbox_id.clone() }),
             meter: Arc::new(NoMeter),
             inside,
+            ready: Box::pin(std::future::ready(Ok(()))),
         })
     }
 }

@@ -10,7 +10,6 @@ pub(crate) use stale::start_ticks;
 
 use std::fs::{self, File, OpenOptions};
 use std::io;
-use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -24,6 +23,8 @@ use crate::proof::Proof;
 /// How often removing a group is tried while its processes are still being reaped.
 const REMOVE_ATTEMPTS: u32 = 200;
 const REMOVE_PAUSE: Duration = Duration::from_millis(5);
+/// The same where nothing else can go on meanwhile.
+const DROP_ATTEMPTS: u32 = 20;
 
 /// The control group of one sandbox. Dropping it kills what is in it and removes it, as far as that goes at once.
 #[derive(Debug, Default)]
@@ -31,6 +32,17 @@ pub(crate) struct Cgroup {
     memory: Option<Group>,
     pids: Option<Group>,
     limits: (u64, u64),
+}
+
+/// The open doors of a control group.
+#[derive(Debug)]
+pub(crate) struct Doors(Vec<File>);
+
+impl Doors {
+    /// Moves a process in. The first time in a while the kernel takes some 15 ms for it.
+    pub(crate) fn admit(&mut self, pid: u32) -> io::Result<()> {
+        self.0.iter_mut().try_for_each(|door| io::Write::write_all(door, pid.to_string().as_bytes()))
+    }
 }
 
 /// A folder of our own in the control group file system.
@@ -46,7 +58,8 @@ impl Cgroup {
         static COUNTER: AtomicU64 = AtomicU64::new(0);
         let name = stale::group_name(COUNTER.fetch_add(1, Ordering::Relaxed));
         let memory = make(Controller::Memory, &name, |group| group.limit_memory(limits.memory_bytes));
-        let pids = make(Controller::Pids, &name, |group| fs::write(group.dir.join("pids.max"), limits.pids.to_string()));
+        let pids =
+            make(Controller::Pids, &name, |group| fs::write(group.dir.join("pids.max"), limits.pids.to_string()));
         Self { memory, pids, limits: (limits.memory_bytes, limits.pids) }
     }
 
@@ -64,12 +77,10 @@ impl Cgroup {
         self.pids.is_some()
     }
 
-    /// Files to which a process writes `0` to join.
-    pub(crate) fn doors(&self) -> io::Result<Vec<OwnedFd>> {
-        self.dirs()
-            .into_iter()
-            .map(|dir| OpenOptions::new().write(true).open(dir.join("cgroup.procs")).map(OwnedFd::from))
-            .collect()
+    /// Files through which processes are moved in.
+    pub(crate) fn doors(&self) -> io::Result<Doors> {
+        let open = |dir: &Path| OpenOptions::new().write(true).open(dir.join("cgroup.procs"));
+        Ok(Doors(self.dirs().into_iter().map(open).collect::<Result<_, _>>()?))
     }
 
     pub(crate) fn counters(&self) -> Counters {
@@ -92,7 +103,11 @@ impl Cgroup {
             let file = if group.version == Version::V1 { "memory.limit_in_bytes" } else { "memory.max" };
             // The kernel rounds to pages.
             let passed = group.holds(pid) && group.number(file).is_some_and(|limit| limit <= memory_bytes);
-            proofs.push(Proof::new("memory limit in force", passed, format!("{} for all together", size(memory_bytes))));
+            proofs.push(Proof::new(
+                "memory limit in force",
+                passed,
+                format!("{} for all together", size(memory_bytes)),
+            ));
         }
         if let Some(group) = &self.pids {
             let passed = group.holds(pid) && group.number("pids.max") == Some(pids);
@@ -139,9 +154,15 @@ impl Cgroup {
 
 impl Drop for Cgroup {
     fn drop(&mut self) {
-        if self.memory.is_some() || self.pids.is_some() {
+        // Only reached when nobody could clean up in time, as at the end of a program.
+        for _ in 0..DROP_ATTEMPTS {
+            if self.dirs().is_empty() {
+                return;
+            }
             self.kill();
-            self.try_remove();
+            if !self.try_remove() {
+                std::thread::sleep(REMOVE_PAUSE);
+            }
         }
     }
 }
@@ -205,7 +226,11 @@ fn members(dir: &Path) -> Vec<i32> {
 
 fn kill_members(dir: &Path) {
     // Version 2 kills all at once; where that file is missing, one by one.
-    if OpenOptions::new().write(true).open(dir.join("cgroup.kill")).is_ok_and(|mut file| io::Write::write_all(&mut file, b"1").is_ok()) {
+    if OpenOptions::new()
+        .write(true)
+        .open(dir.join("cgroup.kill"))
+        .is_ok_and(|mut file| io::Write::write_all(&mut file, b"1").is_ok())
+    {
         return;
     }
     for pid in members(dir).into_iter().filter(|pid| *pid > 1).filter_map(rustix::process::Pid::from_raw) {

@@ -108,6 +108,9 @@ impl<'a> Mount<'a> {
     /// Where a group's path is found; only a part of the hierarchy may be mounted here.
     fn resolve(&self, group: &str) -> PathBuf {
         let below = Path::new(group).strip_prefix(self.root).unwrap_or(Path::new(""));
-        Path::new(self.point).join(below)
+        let mut dir = PathBuf::from(self.point);
+        // Not `join`, which would leave a slash behind when there is nothing below.
+        dir.extend(below);
+        dir
     }
 }

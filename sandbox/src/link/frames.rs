@@ -19,7 +19,10 @@ impl Outgoing {
         // A request that does not fit into a frame (a script of over a megabyte) is the caller's mistake.
         let head = encode_head(&Envelope { id, message: request }, body.len()).map_err(|error| {
             let kind = retrace_guest::message::FailureKind::TooLarge;
-            SandboxError::Guest(retrace_guest::message::Failure::new(kind, format!("the request is too large: {error}")))
+            SandboxError::Guest(retrace_guest::message::Failure::new(
+                kind,
+                format!("the request is too large: {error}"),
+            ))
         })?;
         Ok(Self { head, body })
     }

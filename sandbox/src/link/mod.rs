@@ -66,7 +66,10 @@ struct Pending {
 
 impl Link {
     /// Sends a request; its answers come through what is returned.
-    pub(crate) fn register(self: &Arc<Self>, budget_bytes: u64) -> Result<(u64, mpsc::UnboundedReceiver<Event>), SandboxError> {
+    pub(crate) fn register(
+        self: &Arc<Self>,
+        budget_bytes: u64,
+    ) -> Result<(u64, mpsc::UnboundedReceiver<Event>), SandboxError> {
         let id = self.next_id.fetch_add(1, Ordering::Relaxed);
         let (events, receiver) = mpsc::unbounded_channel();
         let mut calls = self.shared.lock();

@@ -54,8 +54,8 @@ pub(crate) async fn connect(
     });
     tokio::spawn(write_all(stdin, waiting, Arc::clone(&shared)));
     let for_reader = Arc::clone(&shared);
+    let before = keeper.meter.read();
     tokio::spawn(async move {
-        let before = keeper.meter.read();
         let reason = read_all(stdout, &for_reader).await;
         bury(&for_reader, &mut keeper, stderr, reason, before).await;
     });
@@ -66,7 +66,8 @@ pub(crate) async fn connect(
 async fn read_hello(stdout: &mut Pipe) -> Result<Hello, String> {
     let frame = frames::read(stdout).await.map_err(|error| error.to_string())?;
     let frame = frame.ok_or("it ended without a word")?;
-    let Envelope { id: 0, message: Response::Hello(hello) } = frame.message().map_err(|error| error.to_string())? else {
+    let Envelope { id: 0, message: Response::Hello(hello) } = frame.message().map_err(|error| error.to_string())?
+    else {
         return Err("its first word is not hello".to_owned());
     };
     if hello.protocol != PROTOCOL_VERSION {

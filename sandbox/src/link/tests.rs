@@ -97,7 +97,8 @@ async fn another_protocol_is_refused_with_the_last_words() {
     write_frame(&mut other, &Envelope { id: 0, message: hello(PROTOCOL_VERSION + 1) }, &[]).unwrap();
     let mut not_hello = Vec::new();
     write_frame(&mut not_hello, &Envelope { id: 0, message: Response::Pong }, &[]).unwrap();
-    for (first, expected) in [(other, "speaks protocol"), (not_hello, "not hello"), (vec![0xff; 64], "over the limit")] {
+    for (first, expected) in [(other, "speaks protocol"), (not_hello, "not hello"), (vec![0xff; 64], "over the limit")]
+    {
         let (result, _fake) = connected(first).await;
         let error = result.unwrap_err().to_string();
         assert!(error.contains(expected) && error.contains("last words"), "{error}");
@@ -148,8 +149,8 @@ async fn granted_budget_can_be_used() {
     let id = fake.receive().await.id;
     fake.send(id, &Response::Stdout, &[0; 700]).await;
     call.next().await.unwrap();
-    call.grant(2000);
-    assert_eq!(fake.receive().await.message, Request::Credit { bytes: 2000 });
+    call.grant(4000);
+    assert_eq!(fake.receive().await.message, Request::Credit { bytes: 4000 });
     fake.send(id, &Response::Stderr, &[1; 1700]).await;
     assert_eq!(call.next().await.unwrap(), (Response::Stderr, Bytes::from(vec![1; 1700])));
     fake.send(id, &Response::Exited(ExecEnd::default()), &[]).await;
@@ -243,8 +244,9 @@ proptest! {
         let asynchronous = runtime.block_on(async {
             let (mut writer, mut reader) = tokio::io::duplex(step);
             let writing = async move { let _ = writer.write_all(&bytes).await; };
-            let (_, result) = tokio::join!(writing, frames::read(&mut reader));
-            result
+            // Drops its end when it is done, or the writer would wait for ever.
+            let reading = async move { frames::read(&mut reader).await };
+            tokio::join!(writing, reading).1
         });
         prop_assert_eq!(format!("{blocking:?}"), format!("{asynchronous:?}"));
     }

@@ -34,8 +34,11 @@ fn namespaces(seen: &Observations) -> Proof {
             inside.is_none_or(|inside| inside.is_empty() || Path::new(inside) == host)
         })
         .collect();
-    let detail =
-        if shared.is_empty() { format!("own {}", NAMESPACES.join(", ")) } else { format!("shared: {}", shared.join(", ")) };
+    let detail = if shared.is_empty() {
+        format!("own {}", NAMESPACES.join(", "))
+    } else {
+        format!("shared: {}", shared.join(", "))
+    };
     Proof::new("own namespaces", shared.is_empty(), detail)
 }
 
@@ -47,7 +50,11 @@ fn network(seen: &Observations) -> [Proof; 3] {
     let unix = seen.abstract_socket.as_ref();
     [
         Proof::new("no network interface", others.is_empty(), interfaces),
-        Proof::new("host's loopback unreachable", tried && reached == 0, format!("{reached} of {} reached", seen.tcp.len())),
+        Proof::new(
+            "host's loopback unreachable",
+            tried && reached == 0,
+            format!("{reached} of {} reached", seen.tcp.len()),
+        ),
         Proof::new("host's abstract sockets unreachable", unix.is_some_and(failed), outcome(unix)),
     ]
 }
@@ -91,11 +98,10 @@ fn privileges(seen: &Observations) -> Vec<Proof> {
             if seen.host_process_visible { "this program is visible" } else { "this program is not visible" },
         ),
     ];
-    let denied =
-        [("unshare denied", &seen.unshare), ("mount denied", &seen.mount), ("ptrace denied", &seen.ptrace)];
-    proofs.extend(denied.map(|(name, attempt)| {
-        Proof::new(name, attempt.as_ref().is_some_and(failed), outcome(attempt.as_ref()))
-    }));
+    let denied = [("unshare denied", &seen.unshare), ("mount denied", &seen.mount), ("ptrace denied", &seen.ptrace)];
+    proofs.extend(
+        denied.map(|(name, attempt)| Proof::new(name, attempt.as_ref().is_some_and(failed), outcome(attempt.as_ref()))),
+    );
     proofs
 }
 

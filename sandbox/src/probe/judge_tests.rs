@@ -44,12 +44,7 @@ fn well_isolated() -> Observations {
         ptrace: Some(denied()),
         kernel_settings: vec![(RawPath::from("/proc/sys/x"), denied())],
         env_names: vec!["PATH".to_owned(), CALL_ID_VARIABLE.to_owned()],
-        rlimits: Rlimits {
-            processes: None,
-            data_bytes: Some(1000),
-            file_size_bytes: Some(500),
-            cpu_seconds: Some(60),
-        },
+        rlimits: Rlimits { processes: None, data_bytes: Some(1000), file_size_bytes: Some(500), cpu_seconds: Some(60) },
     }
 }
 

@@ -62,7 +62,8 @@ pub(crate) async fn prove(
 
 /// Where writing must fail: the root, the host's folders, and what is shown read-only.
 fn write_dirs(plan: &LaunchPlan<'_>, inside: &Inside) -> Vec<RawPath> {
-    let mut dirs: Vec<&Path> = ["/", "/usr", "/usr/bin", "/etc", "/opt", "/home", "/proc/sys/kernel"].map(Path::new).to_vec();
+    let mut dirs: Vec<&Path> =
+        ["/", "/usr", "/usr/bin", "/etc", "/opt", "/home", "/proc/sys/kernel"].map(Path::new).to_vec();
     dirs.extend(inside.guest.parent());
     dirs.extend(plan.policy.workspace.parent().filter(|parent| !parent.starts_with("/tmp")));
     dirs.extend(plan.policy.expose.iter().map(std::path::PathBuf::as_path).filter(|path| path.is_dir()));

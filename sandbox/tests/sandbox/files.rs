@@ -88,7 +88,8 @@ async fn a_dropped_request_is_cancelled() {
         let search = sandbox.search(find("(a|aa)*b(a|aa)*c"));
         let _ = tokio::time::timeout(std::time::Duration::from_micros(1), search).await;
     }
-    let busy = |result: &Result<_, SandboxError>| matches!(result, Err(SandboxError::Guest(f)) if f.kind == FailureKind::Busy);
+    let busy =
+        |result: &Result<_, SandboxError>| matches!(result, Err(SandboxError::Guest(f)) if f.kind == FailureKind::Busy);
     let deadline = std::time::Instant::now() + std::time::Duration::from_secs(20);
     while busy(&sandbox.stat("0", true).await) {
         assert!(std::time::Instant::now() < deadline, "the guest is still searching");

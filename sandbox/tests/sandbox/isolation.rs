@@ -20,9 +20,8 @@ async fn there_is_no_network() {
     assert!(fails(&sandbox, &connect).await);
     assert!(std::process::Command::new("bash").args(["-c", &connect]).status().unwrap().success(), "the test is void");
     assert!(fails(&sandbox, "exec 3<>/dev/tcp/192.0.2.1/80").await);
-    let python = format!(
-        "python3 -c \"import socket; socket.socket(socket.AF_UNIX).connect('\\0{name}')\" 2>&1 | tail -1"
-    );
+    let python =
+        format!("python3 -c \"import socket; socket.socket(socket.AF_UNIX).connect('\\0{name}')\" 2>&1 | tail -1");
     assert!(prints(&sandbox, &python).await.contains("refused"));
     assert_eq!(prints(&sandbox, "tail -n +3 /proc/net/dev | cut -d: -f1 | tr -d ' '").await, "lo");
     sandbox.shutdown().await;
@@ -45,7 +44,19 @@ async fn loopback_works_among_the_commands_themselves() {
 async fn only_the_workspace_and_scratch_are_writable() {
     let place = Place::new();
     let sandbox = place.start().await;
-    for dir in ["/", "/usr", "/usr/local/bin", "/etc", "/opt", "/home", "/dev", "/proc/sys/kernel", "/var", "/run/retrace", "/root"] {
+    for dir in [
+        "/",
+        "/usr",
+        "/usr/local/bin",
+        "/etc",
+        "/opt",
+        "/home",
+        "/dev",
+        "/proc/sys/kernel",
+        "/var",
+        "/run/retrace",
+        "/root",
+    ] {
         assert!(fails(&sandbox, &format!("touch {dir}/retrace-test")).await, "{dir}");
     }
     for dir in ["/tmp", "/var/tmp", "$HOME", "/dev/shm", "."] {
@@ -75,7 +86,18 @@ async fn the_hosts_files_are_not_there() {
     let secret = tempfile::NamedTempFile::new().unwrap();
     let home = std::env::home_dir().unwrap();
     let sandbox = place.start().await;
-    for path in [secret.path(), "/etc/shadow".as_ref(), "/var/log".as_ref(), "/sys".as_ref(), "/boot".as_ref(), &home.join(".ssh"), &home.join(".bashrc"), &home.join(".config"), &home.join(".cargo/credentials.toml"), place.guest_dir()] {
+    for path in [
+        secret.path(),
+        "/etc/shadow".as_ref(),
+        "/var/log".as_ref(),
+        "/sys".as_ref(),
+        "/boot".as_ref(),
+        &home.join(".ssh"),
+        &home.join(".bashrc"),
+        &home.join(".config"),
+        &home.join(".cargo/credentials.toml"),
+        place.guest_dir(),
+    ] {
         assert!(fails(&sandbox, &format!("ls -d {}", path.display())).await, "{}", path.display());
     }
     assert!(!prints(&sandbox, "cat /etc/passwd").await.contains("/bin/bash"));
@@ -123,8 +145,10 @@ async fn the_environment_is_built_from_nothing() {
     let env = prints(&sandbox, "env; cat /proc/*/environ | tr '\\0' '\\n'").await;
     assert!(!env.contains("sk-ant-test") && !env.contains("ANTHROPIC"), "{env}");
     assert!(env.contains("RETRACE_TEST_PASSED_ON=yes"));
-    assert_eq!(prints(&sandbox, "echo $HOME $USER $TERM $LANG $RETRACE_SANDBOX; hostname; pwd").await,
-        format!("/home/agent agent dumb C.UTF-8 process\nretrace\n{}", place.workspace().display()));
+    assert_eq!(
+        prints(&sandbox, "echo $HOME $USER $TERM $LANG $RETRACE_SANDBOX; hostname; pwd").await,
+        format!("/home/agent agent dumb C.UTF-8 process\nretrace\n{}", place.workspace().display())
+    );
     sandbox.shutdown().await;
 }
 
@@ -169,12 +193,29 @@ call("getpid", 39)
     let denied = "Operation not permitted";
     let absent = "Function not implemented";
     let expected = [
-        ("mount", denied), ("unshare-user", denied), ("unshare-files", "worked"), ("clone-newns", denied),
-        ("clone-user-high", denied), ("clone3", absent), ("ptrace", denied), ("bpf", denied), ("perf", denied),
-        ("keyctl", denied), ("userfaultfd", denied), ("io_uring", absent), ("setns", denied),
-        ("open_by_handle_at", denied), ("process_vm_readv", denied), ("vsock", denied), ("packet", denied),
-        ("netlink-audit", denied), ("netlink-route", "worked"), ("tiocsti", denied), ("tiocsti-high", denied),
-        ("x32-getpid", absent), ("getpid", "worked"),
+        ("mount", denied),
+        ("unshare-user", denied),
+        ("unshare-files", "worked"),
+        ("clone-newns", denied),
+        ("clone-user-high", denied),
+        ("clone3", absent),
+        ("ptrace", denied),
+        ("bpf", denied),
+        ("perf", denied),
+        ("keyctl", denied),
+        ("userfaultfd", denied),
+        ("io_uring", absent),
+        ("setns", denied),
+        ("open_by_handle_at", denied),
+        ("process_vm_readv", denied),
+        ("vsock", denied),
+        ("packet", denied),
+        ("netlink-audit", denied),
+        ("netlink-route", "worked"),
+        ("tiocsti", denied),
+        ("tiocsti-high", denied),
+        ("x32-getpid", absent),
+        ("getpid", "worked"),
     ];
     let expected: String = expected.iter().map(|(name, result)| format!("{name} {result}\n")).collect();
     assert_eq!(text(&output.stdout), expected, "{}", text(&output.stderr));
@@ -189,7 +230,10 @@ async fn thirty_two_bit_system_calls_are_no_way_around() {
         return;
     }
     // getpid by the old interrupt: kills the program, since the filter knows no list for that interface.
-    place.file("old.c", "int main(void) { int r; __asm__ volatile(\"int $0x80\" : \"=a\"(r) : \"a\"(20)); return r < 0; }");
+    place.file(
+        "old.c",
+        "int main(void) { int r; __asm__ volatile(\"int $0x80\" : \"=a\"(r) : \"a\"(20)); return r < 0; }",
+    );
     let output = shell(&sandbox, "gcc old.c -o old && ./old").await;
     assert!(!output.result.succeeded(), "{:?}", output.result);
     sandbox.shutdown().await;
@@ -201,10 +245,14 @@ async fn a_command_cannot_touch_the_guest() {
     let sandbox = place.start().await;
     // Process 1 is the guest. Signals from inside do not reach it, and what belongs to it cannot be opened.
     shell(&sandbox, "kill -9 1; kill -TERM 1; kill -STOP 1; kill -SEGV 1").await;
-    for read in ["head -c1 /proc/1/mem", "cat /proc/1/environ", "readlink /proc/1/fd/0", "ls /proc/1/root/", "cat /proc/1/maps"] {
+    for read in
+        ["head -c1 /proc/1/mem", "cat /proc/1/environ", "readlink /proc/1/fd/0", "ls /proc/1/root/", "cat /proc/1/maps"]
+    {
         assert!(fails(&sandbox, read).await, "{read}");
     }
-    assert!(fails(&sandbox, "for n in $(seq 0 40); do echo junk > /proc/1/fd/$n && exit 0; done 2>/dev/null; exit 1").await);
+    assert!(
+        fails(&sandbox, "for n in $(seq 0 40); do echo junk > /proc/1/fd/$n && exit 0; done 2>/dev/null; exit 1").await
+    );
     assert!(fails(&sandbox, "echo x > /run/retrace/guest").await);
     assert_eq!(prints(&sandbox, "echo still here").await, "still here");
     sandbox.shutdown().await;
@@ -226,7 +274,10 @@ async fn files_belong_to_the_user_on_both_sides() {
     let place = Place::new();
     place.file("from-host", "");
     let sandbox = place.start().await;
-    assert_eq!(prints(&sandbox, "touch from-inside; stat -c %u from-host from-inside; id -u").await, "1000\n1000\n1000");
+    assert_eq!(
+        prints(&sandbox, "touch from-inside; stat -c %u from-host from-inside; id -u").await,
+        "1000\n1000\n1000"
+    );
     let owner = |name: &str| std::fs::metadata(place.workspace().join(name)).unwrap().uid();
     assert_eq!(owner("from-inside"), owner("from-host"));
     assert_eq!(as_root(), owner("from-inside") == 0);

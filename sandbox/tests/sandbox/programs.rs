@@ -48,7 +48,10 @@ async fn node_and_the_c_compiler_work_where_they_are_installed() {
 #[tokio::test]
 async fn cargo_tests_a_project_with_dependencies_offline() {
     let place = Place::new();
-    place.file("src/lib.rs", "pub fn id() -> i32 { 42 }\n#[test]\nfn works() { assert_eq!(id() as u8 as char, '*'); }\n");
+    place.file(
+        "src/lib.rs",
+        "pub fn id() -> i32 { 42 }\n#[test]\nfn works() { assert_eq!(id() as u8 as char, '*'); }\n",
+    );
     let manifest = "[package]\nname = \"probe\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\n[dependencies]\ncfg-if = \"1\"\n\n[workspace]\n";
     place.file("Cargo.toml", manifest);
     let sandbox = place.start().await;

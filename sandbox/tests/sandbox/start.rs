@@ -11,12 +11,29 @@ async fn every_proof_is_there_and_passes() {
     let sandbox = place.start().await;
     let names: Vec<&str> = sandbox.proofs().iter().map(|proof| proof.name.as_str()).collect();
     for expected in [
-        "own namespaces", "no network interface", "host's loopback unreachable", "host's abstract sockets unreachable",
-        "host files invisible", "only the workspace is writable", "kernel settings read-only", "not root",
-        "no capabilities", "no bounding capabilities", "no new privileges", "system call filter",
-        "host's processes invisible", "unshare denied", "mount denied", "ptrace denied", "secret files masked",
-        "environment from the allow-list", "host files untouched", "memory limit in force", "process limit in force",
-        "file size limit in force", "cpu limit in force",
+        "own namespaces",
+        "no network interface",
+        "host's loopback unreachable",
+        "host's abstract sockets unreachable",
+        "host files invisible",
+        "only the workspace is writable",
+        "kernel settings read-only",
+        "not root",
+        "no capabilities",
+        "no bounding capabilities",
+        "no new privileges",
+        "system call filter",
+        "host's processes invisible",
+        "unshare denied",
+        "mount denied",
+        "ptrace denied",
+        "secret files masked",
+        "environment from the allow-list",
+        "host files untouched",
+        "memory limit in force",
+        "process limit in force",
+        "file size limit in force",
+        "cpu limit in force",
     ] {
         assert!(names.contains(&expected), "{expected} is missing from {names:?}");
     }
@@ -51,7 +68,11 @@ async fn what_is_not_built_yet_is_refused_and_not_replaced() {
 async fn workspaces_that_would_expose_too_much_are_refused() {
     let place = Place::new();
     let home = std::env::home_dir().unwrap();
-    for workspace in ["/", "/usr", "/etc", "/home", "/tmp", "/proc/self", "/dev/shm"].map(std::path::PathBuf::from).iter().chain([&home]) {
+    for workspace in ["/", "/usr", "/etc", "/home", "/tmp", "/proc/self", "/dev/shm"]
+        .map(std::path::PathBuf::from)
+        .iter()
+        .chain([&home])
+    {
         let error = place.try_start(Policy::new(workspace), Limits::default()).await.unwrap_err();
         assert!(matches!(error, SandboxError::Refused { .. }), "{}: {error}", workspace.display());
     }

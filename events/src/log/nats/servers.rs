@@ -42,7 +42,10 @@ pub(super) struct Server {
 
 /// The servers that answer, by name; none when this account may not ask. Waits for those in `awaited`, or, without
 /// it, until no more answer.
-pub(super) async fn ask(connection: &Connection, awaited: Option<&BTreeSet<String>>) -> Result<BTreeMap<String, Server>, LogError> {
+pub(super) async fn ask(
+    connection: &Connection,
+    awaited: Option<&BTreeSet<String>>,
+) -> Result<BTreeMap<String, Server>, LogError> {
     let client = &connection.client;
     let inbox = client.new_inbox();
     let mut replies = client.subscribe(inbox.clone()).await.map_err(|e| connection.unavailable(&e))?;
@@ -50,7 +53,9 @@ pub(super) async fn ask(connection: &Connection, awaited: Option<&BTreeSet<Strin
     asked.map_err(|e| connection.unavailable(&e))?;
     let mut servers = BTreeMap::new();
     let mut until = Instant::now() + ANSWER;
-    while servers.len() < MAX_SERVERS && awaited.is_none_or(|names| names.iter().any(|name| !servers.contains_key(name))) {
+    while servers.len() < MAX_SERVERS
+        && awaited.is_none_or(|names| names.iter().any(|name| !servers.contains_key(name)))
+    {
         // A missing permission shows as silence, a missing import as a message with a status.
         let Ok(Some(reply)) = timeout_at(until, replies.next()).await else { break };
         if reply.status.is_some() {

@@ -40,7 +40,8 @@ pub(crate) fn list(guest: &Guest, id: u64, spec: &ListSpec, mailbox: &Mailbox) -
             done.unreadable += 1;
             continue;
         };
-        let entry = Entry { path: RawPath::from(path), kind: kind_of(metadata.file_type()), size_bytes: metadata.len() };
+        let entry =
+            Entry { path: RawPath::from(path), kind: kind_of(metadata.file_type()), size_bytes: metadata.len() };
         done.entries += 1;
         let full = batch.push(entry, path.as_os_str().as_bytes().len())?;
         if full.is_some() {

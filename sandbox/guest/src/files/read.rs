@@ -7,9 +7,7 @@ use rustix::fs::{OFlags, fstat};
 use super::root::{Root, failure, io_failure, kind_of};
 use crate::frame::MAX_BODY_BYTES;
 use crate::mailbox::Mailbox;
-use crate::message::{
-    Failure, FailureKind, FileStat, MAX_READ_BYTES, ReadDone, ReadSpec, Response, StatSpec,
-};
+use crate::message::{Failure, FailureKind, FileStat, MAX_READ_BYTES, ReadDone, ReadSpec, Response, StatSpec};
 use crate::server::Guest;
 
 /// Reads at most the asked-for range, in parts.

@@ -29,8 +29,7 @@ pub(super) fn walk(
     let relative = root.relative(path)?;
     // A link that stays beneath the root is walked at the place it leads to.
     let place = root.locate(&relative, &root.open_at(&relative, OFlags::PATH)?)?;
-    let start: PathBuf =
-        if place == Path::new(".") { root.path().to_path_buf() } else { root.path().join(place) };
+    let start: PathBuf = if place == Path::new(".") { root.path().to_path_buf() } else { root.path().join(place) };
     let mut builder = WalkBuilder::new(start);
     builder
         .standard_filters(respect_gitignore)
@@ -106,9 +105,6 @@ impl<'a, T> Batch<'a, T> {
             return Ok(());
         }
         let message = (self.wrap)(std::mem::take(&mut self.items));
-        self.guest
-            .outbox
-            .send(self.id, &message, &[])
-            .map_err(|error| Failure::new(FailureKind::Io, error.to_string()))
+        self.guest.outbox.send(self.id, &message, &[]).map_err(|error| Failure::new(FailureKind::Io, error.to_string()))
     }
 }

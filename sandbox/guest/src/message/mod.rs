@@ -120,12 +120,9 @@ impl Response {
     #[must_use]
     pub fn is_final(&self) -> bool {
         match self {
-            Self::Hello(_)
-            | Self::Stdout
-            | Self::Stderr
-            | Self::Data
-            | Self::Entries { .. }
-            | Self::Matches { .. } => false,
+            Self::Hello(_) | Self::Stdout | Self::Stderr | Self::Data | Self::Entries { .. } | Self::Matches { .. } => {
+                false
+            }
             Self::Exited(_)
             | Self::ReadDone(_)
             | Self::WriteDone(_)

@@ -102,7 +102,7 @@ pub struct Observations {
     pub host_process_visible: bool,
     /// `unshare(CLONE_NEWUSER)`.
     pub unshare: Option<Attempt>,
-    /// `mount` of a tmpfs.
+    /// `mount`, of a file system that does not exist: succeeded means that only that was the reason to fail.
     pub mount: Option<Attempt>,
     /// `ptrace(PTRACE_TRACEME)`.
     pub ptrace: Option<Attempt>,

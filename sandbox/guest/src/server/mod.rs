@@ -74,7 +74,8 @@ pub fn serve(root: &Path) -> Result<(), ServeError> {
     let (incoming, outgoing) = take_stdio().map_err(channel)?;
     protect_self().map_err(channel)?;
     let launcher = Launcher::new([incoming.as_raw_fd(), outgoing.as_raw_fd()]);
-    let guest = Arc::new(Guest { root, outbox: Outbox::new(File::from(outgoing)), registry: Registry::default(), launcher });
+    let guest =
+        Arc::new(Guest { root, outbox: Outbox::new(File::from(outgoing)), registry: Registry::default(), launcher });
     guest.outbox.send(0, &Response::Hello(hello()), &[])?;
 
     let result = read_requests(&guest, File::from(incoming));

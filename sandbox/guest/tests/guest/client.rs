@@ -7,8 +7,8 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
 use retrace_guest::frame::{read_frame, write_frame};
 use retrace_guest::message::{
-    self, Entry, Envelope, ExecEnd, ExecLimits, ExecSpec, Failure, FailureKind, FileStat, Hello, ListDone, ListSpec, Match,
-    ReadDone, ReadSpec, Request, Response, SearchDone, SearchSpec, StatSpec, WriteDone, WriteSpec,
+    self, Entry, Envelope, ExecEnd, ExecLimits, ExecSpec, Failure, FailureKind, FileStat, Hello, ListDone, ListSpec,
+    Match, ReadDone, ReadSpec, Request, Response, SearchDone, SearchSpec, StatSpec, WriteDone, WriteSpec,
 };
 use retrace_guest::raw_path::RawPath;
 use tempfile::TempDir;
@@ -151,7 +151,12 @@ impl Client {
         self.run(shell(script)).unwrap()
     }
 
-    pub(crate) fn read(&mut self, path: impl AsRef<Path>, offset: u64, limit: u64) -> Result<(Vec<u8>, ReadDone), Failure> {
+    pub(crate) fn read(
+        &mut self,
+        path: impl AsRef<Path>,
+        offset: u64,
+        limit: u64,
+    ) -> Result<(Vec<u8>, ReadDone), Failure> {
         let request = Request::Read(ReadSpec { path: RawPath::from(path), offset, limit });
         let (events, Response::ReadDone(done)) = self.closing(&request)? else { panic!("not read") };
         Ok((events.into_iter().flat_map(|(_, body)| body).collect(), done))

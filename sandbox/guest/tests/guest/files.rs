@@ -108,7 +108,9 @@ fn paths_that_stay_inside_are_fine() {
     fs::write(ws.join("a/b/file"), "inside").unwrap();
     symlink("a/b", ws.join("short")).unwrap();
     symlink("../a/b/file", ws.join("a/link")).unwrap();
-    for path in [PathBuf::from("a/b/file"), "a/../a/b/file".into(), "short/file".into(), "a/link".into(), ws.join("a/b/file")] {
+    for path in
+        [PathBuf::from("a/b/file"), "a/../a/b/file".into(), "short/file".into(), "a/link".into(), ws.join("a/b/file")]
+    {
         assert_eq!(text(&client.read(&path, 0, 100).unwrap().0), "inside", "{path:?}");
     }
     assert_eq!(client.stat("short", false).unwrap().kind, EntryKind::Symlink);

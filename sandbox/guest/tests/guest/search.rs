@@ -51,8 +51,13 @@ fn matches_come_in_order_with_context() {
 fn globs_and_gitignore_choose_the_files() {
     let mut client = Client::new();
     let files = [
-        ("src/a.rs", "hit"), ("src/a.md", "hit"), ("target/b.rs", "hit"), ("c.rs", "hit"), (".hidden/d.rs", "hit"),
-        (".git/e.rs", "hit"), (".gitignore", "target\n"),
+        ("src/a.rs", "hit"),
+        ("src/a.md", "hit"),
+        ("target/b.rs", "hit"),
+        ("c.rs", "hit"),
+        (".hidden/d.rs", "hit"),
+        (".git/e.rs", "hit"),
+        (".gitignore", "target\n"),
     ];
     write(client.path(), &files);
     let globs = |globs: &[&str]| SearchSpec { globs: globs.iter().map(|g| (*g).to_owned()).collect(), ..find("hit") };
@@ -106,7 +111,10 @@ fn the_number_of_matches_is_bounded_exactly() {
     let (matches, done) = client.search(bounded(5)).unwrap();
     assert_eq!((matches.len(), done.truncated), (5, None));
     let (matches, done) = client.search(SearchSpec { files_with_matches: true, ..bounded(1) }).unwrap();
-    assert_eq!((matches[0].path.to_string(), matches.len(), done.truncated), ("a".to_owned(), 1, Some(Truncation::Count)));
+    assert_eq!(
+        (matches[0].path.to_string(), matches.len(), done.truncated),
+        ("a".to_owned(), 1, Some(Truncation::Count))
+    );
 }
 
 #[test]

@@ -99,7 +99,10 @@ fn paths_that_name_no_file_are_refused() {
     let mut client = Client::new();
     for path in ["", ".", "new/..", "new/"] {
         assert!(
-            matches!(kind(client.write(path, b"x")), FailureKind::BadRequest | FailureKind::NotAFile | FailureKind::NotFound),
+            matches!(
+                kind(client.write(path, b"x")),
+                FailureKind::BadRequest | FailureKind::NotAFile | FailureKind::NotFound
+            ),
             "{path:?}"
         );
     }

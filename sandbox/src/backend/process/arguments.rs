@@ -67,9 +67,14 @@ impl Arguments {
         let mut file = File::from(memfd_create("retrace", MemfdFlags::CLOEXEC)?);
         file.write_all(contents)?;
         file.rewind()?;
-        self.add([option, &file.as_raw_fd().to_string()]);
-        self.kept.push(file.into());
+        self.hand_over(option, file.into());
         Ok(())
+    }
+
+    /// An option that takes an open file.
+    pub(super) fn hand_over(&mut self, option: &str, file: OwnedFd) {
+        self.add([option, &file.as_raw_fd().to_string()]);
+        self.kept.push(file);
     }
 
     /// The last ones: what to run.
@@ -111,9 +116,11 @@ impl Arguments {
     }
 
     pub(super) fn unshow_below(&mut self, prefix: &str) {
-        while let Some(at) = self.list.windows(2).position(|pair| {
-            pair[0] == "--ro-bind" && pair[1].to_string_lossy().starts_with(prefix)
-        }) {
+        while let Some(at) = self
+            .list
+            .windows(2)
+            .position(|pair| pair[0] == "--ro-bind" && pair[1].to_string_lossy().starts_with(prefix))
+        {
             self.list.drain(at..at + 3);
         }
     }

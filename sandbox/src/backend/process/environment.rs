@@ -47,7 +47,8 @@ pub(crate) fn passed_on(policy: &Policy) -> Vec<(OsString, OsString)> {
 pub(super) fn path_inside(host: &OsStr, policy: &Policy, toolchains: &[Toolchain]) -> OsString {
     let visible = |dir: &PathBuf| {
         let shown = toolchains.iter().flat_map(|toolchain| &toolchain.shown).chain(&policy.expose);
-        let mut roots = shown.map(PathBuf::as_path).chain(["/usr", "/bin", "/sbin", "/opt", "/nix/store"].map(Path::new));
+        let mut roots =
+            shown.map(PathBuf::as_path).chain(["/usr", "/bin", "/sbin", "/opt", "/nix/store"].map(Path::new));
         dir.is_absolute() && roots.any(|root| dir.starts_with(root))
     };
     let mut dirs: Vec<PathBuf> = Vec::new();

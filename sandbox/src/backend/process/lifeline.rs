@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use async_trait::async_trait;
 use tokio::process::Child;
 
+use super::admission::GuestPid;
 use crate::backend::{Counters, Lifeline, Meter};
 use crate::cgroup::Cgroup;
 use crate::proof::Proof;
@@ -50,13 +51,13 @@ impl Lifeline for ProcessLifeline {
 }
 
 pub(super) struct ProcessMeter {
-    pid: u32,
+    guest_pid: GuestPid,
     cgroup: Arc<Mutex<Cgroup>>,
 }
 
 impl ProcessMeter {
-    pub(super) fn new(pid: u32, cgroup: Arc<Mutex<Cgroup>>) -> Self {
-        Self { pid, cgroup }
+    pub(super) fn new(guest_pid: GuestPid, cgroup: Arc<Mutex<Cgroup>>) -> Self {
+        Self { guest_pid, cgroup }
     }
 }
 
@@ -66,6 +67,6 @@ impl Meter for ProcessMeter {
     }
 
     fn proofs(&self) -> Vec<Proof> {
-        self.cgroup.lock().unwrap_or_else(PoisonError::into_inner).proofs(self.pid)
+        self.cgroup.lock().unwrap_or_else(PoisonError::into_inner).proofs(self.guest_pid.get())
     }
 }

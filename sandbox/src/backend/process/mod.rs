@@ -4,6 +4,7 @@
 //! filter closes what a namespace would open. The guest is process 1 inside, so no command can kill it and nothing
 //! survives it. It does not protect against bugs in the host's kernel; that is what microVMs are for.
 
+mod admission;
 mod arguments;
 mod environment;
 mod failure;
@@ -14,6 +15,7 @@ mod seccomp;
 mod toolchains;
 
 use std::ffi::OsString;
+use std::fs::File;
 use std::io;
 use std::os::fd::{AsRawFd as _, OwnedFd};
 use std::path::{Path, PathBuf};
@@ -22,15 +24,16 @@ use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
 use retrace_guest::message::ExecLimits;
-use tokio::process::Command;
+use tokio::process::{Child, Command};
 
 use super::{Backend, Inside, LaunchPlan, Launched, find_program};
-use crate::cgroup::Cgroup;
+use crate::cgroup::{Cgroup, Doors};
 use crate::error::SandboxError;
 use crate::limits::Limits;
 use crate::proof::IsolationLevel;
 use crate::spawner;
 
+use admission::GuestPid;
 pub(crate) use environment::passed_on;
 use lifeline::{ProcessLifeline, ProcessMeter};
 
@@ -79,6 +82,7 @@ impl Backend for ProcessBackend {
 
     async fn launch(&self, plan: &LaunchPlan<'_>) -> Result<Launched, SandboxError> {
         let bwrap = find_program("bwrap").ok_or(SandboxError::BubblewrapMissing)?;
+        let t0 = std::time::Instant::now();
         let home = std::env::home_dir();
         let toolchains = if plan.policy.home_toolchains { toolchains::found(home.as_deref()) } else { Vec::new() };
         let masked = masks::find(&plan.policy.workspace, &plan.policy.masked_names);
@@ -87,7 +91,6 @@ impl Backend for ProcessBackend {
         arguments.file_descriptor("--seccomp", &seccomp::filter()?).map_err(|error| start_error(&error))?;
         #[cfg(test)]
         self.spoil(&mut arguments);
-        arguments.command(GUEST_INSIDE, &plan.policy.workspace);
 
         #[cfg_attr(not(test), expect(unused_mut, reason = "tests spoil it"))]
         let mut env = environment::inside(plan, &toolchains);
@@ -96,18 +99,27 @@ impl Backend for ProcessBackend {
         if self.sabotage == Some(Sabotage::Environment) {
             env.push(("SABOTAGE_API_KEY".into(), "leaked".into()));
         }
+        eprintln!(" args {:?}", t0.elapsed());
         let cgroup = self.cgroup(plan.limits);
         let exec_limits = exec_limits(plan.limits, &cgroup);
         let doors = cgroup.doors().map_err(|error| start_error(&error))?;
+        eprintln!(" cgroup {:?}", t0.elapsed());
+        let (report, report_writer) = admission::report_pipe().map_err(|error| start_error(&error))?;
+        arguments.hand_over("--info-fd", report_writer);
+        arguments.command(GUEST_INSIDE, &plan.policy.workspace);
 
         let (arguments, kept) = arguments.finish();
-        let command = command(&bwrap, &arguments, env, kept, doors);
+        eprintln!(" {:?}", arguments);
+        let command = command(&bwrap, &arguments, env, kept);
         let mut child = spawner::spawn(command).await.map_err(|error| start_error(&error))?;
+        eprintln!(" spawned {:?}", t0.elapsed());
         let pipes = (child.stdin.take(), child.stdout.take(), child.stderr.take());
         let (Some(stdin), Some(stdout), Some(stderr)) = pipes else {
             return Err(start_error(&io::Error::other("no pipes to the process")));
         };
-        let (lifeline, meter) = watch(child, cgroup);
+        let guest_pid = GuestPid::default();
+        let ready = admit(child.id().unwrap_or_default(), report, doors, guest_pid.clone());
+        let (lifeline, meter) = watch(child, guest_pid, cgroup);
         let inside = Inside { guest: PathBuf::from(GUEST_INSIDE), exec_limits, masked, env_names };
         Ok(Launched {
             stdin: Box::new(stdin),
@@ -116,6 +128,7 @@ impl Backend for ProcessBackend {
             lifeline: Box::new(lifeline),
             meter: Arc::new(meter),
             inside,
+            ready: Box::pin(ready),
         })
     }
 }
@@ -148,10 +161,27 @@ impl ProcessBackend {
     }
 }
 
-fn watch(child: tokio::process::Child, cgroup: Cgroup) -> (ProcessLifeline, ProcessMeter) {
-    let pid = child.id().unwrap_or_default();
+/// Starts moving the processes into the control group at once; what is returned waits until that is done.
+fn admit(
+    outer_pid: u32,
+    report: File,
+    doors: Doors,
+    guest_pid: GuestPid,
+) -> impl Future<Output = Result<(), SandboxError>> + Send {
+    let admitting =
+        tokio::task::spawn_blocking(move || admission::admit_all(outer_pid, report, doors, &guest_pid));
+    async move {
+        let admitted = admitting.await.unwrap_or_else(|error| Err(io::Error::other(error)));
+        admitted.map_err(|error| SandboxError::Start {
+            backend: "process",
+            detail: format!("cannot move it into its control group: {error}"),
+        })
+    }
+}
+
+fn watch(child: Child, guest_pid: GuestPid, cgroup: Cgroup) -> (ProcessLifeline, ProcessMeter) {
     let cgroup = Arc::new(Mutex::new(cgroup));
-    (ProcessLifeline::new(child, Arc::clone(&cgroup)), ProcessMeter::new(pid, cgroup))
+    (ProcessLifeline::new(child, Arc::clone(&cgroup)), ProcessMeter::new(guest_pid, cgroup))
 }
 
 /// What the control group does not limit is limited for each process.
@@ -173,17 +203,13 @@ fn command(
     arguments: &[OsString],
     env: Vec<(OsString, OsString)>,
     kept: Vec<OwnedFd>,
-    doors: Vec<OwnedFd>,
 ) -> Command {
     let mut command = Command::new(bwrap);
     command.args(arguments).env_clear().envs(env);
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    // SAFETY: the closure only writes to and marks file descriptors that it owns; both are async-signal-safe.
+    // SAFETY: the closure only marks file descriptors that it owns, which is async-signal-safe.
     unsafe {
         command.pre_exec(move || {
-            for door in &doors {
-                rustix::io::write(door, b"0")?;
-            }
             for file in &kept {
                 if libc::fcntl(file.as_raw_fd(), libc::F_SETFD, 0) != 0 {
                     return Err(io::Error::last_os_error());

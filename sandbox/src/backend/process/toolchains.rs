@@ -51,7 +51,11 @@ const LAYOUTS: [Layout; 16] = [
     whole(Some("PYENV_ROOT"), ".pyenv"),
     whole(Some("NVM_DIR"), ".nvm"),
     whole(Some("VOLTA_HOME"), ".volta"),
-    Layout { shown: &["bin", "pkg"], env: &[("GOFLAGS", "-mod=mod"), ("GOPROXY", "off")], ..whole(Some("GOPATH"), "go") },
+    Layout {
+        shown: &["bin", "pkg"],
+        env: &[("GOFLAGS", "-mod=mod"), ("GOPROXY", "off")],
+        ..whole(Some("GOPATH"), "go")
+    },
     whole(Some("BUN_INSTALL"), ".bun"),
     Layout { shown: &["bin"], ..whole(None, ".deno") },
     Layout { shown: &["candidates"], ..whole(Some("SDKMAN_DIR"), ".sdkman") },
@@ -102,7 +106,11 @@ fn is_showable(path: &Path) -> bool {
     let text = fs::read_to_string(path).unwrap_or_default().to_ascii_lowercase();
     !["token", "secret", "password", "credential", "://"].iter().any(|part| {
         // A URL without a user part is fine (`replace-with` needs it offline too).
-        if *part == "://" { text.split("://").skip(1).any(|rest| host_part(rest).contains('@')) } else { text.contains(part) }
+        if *part == "://" {
+            text.split("://").skip(1).any(|rest| host_part(rest).contains('@'))
+        } else {
+            text.contains(part)
+        }
     })
 }
 

@@ -20,8 +20,14 @@ fn home(files: &[(&str, &str)]) -> (tempfile::TempDir, PathBuf) {
 #[test]
 fn cargo_shows_its_caches_and_never_its_credentials() {
     let (_dir, home) = home(&[
-        (".cargo/bin/cargo", ""), (".cargo/registry/x", ""), (".cargo/credentials.toml", "token"), (".cargo/credentials", ""),
-        (".cargo/config.toml", "[source.crates-io]\nreplace-with = 'mirror'\n[source.mirror]\nregistry = 'https://mirror/index'\n"),
+        (".cargo/bin/cargo", ""),
+        (".cargo/registry/x", ""),
+        (".cargo/credentials.toml", "token"),
+        (".cargo/credentials", ""),
+        (
+            ".cargo/config.toml",
+            "[source.crates-io]\nreplace-with = 'mirror'\n[source.mirror]\nregistry = 'https://mirror/index'\n",
+        ),
     ]);
     let found = find(&home, layout(".cargo"), |_| None).unwrap();
     let cargo = home.join(".cargo");
@@ -42,9 +48,17 @@ fn configuration_that_holds_a_secret_is_left_out() {
 #[test]
 fn a_variable_may_place_a_toolchain_but_not_expose_the_home() {
     let (_dir, home) = home(&[(".rustup/toolchains/x", ""), ("elsewhere/toolchains/x", "")]);
-    let placed = |at: PathBuf| find(&home, layout(".rustup"), |name| (name == "RUSTUP_HOME").then(|| at.to_string_lossy().into_owned()));
+    let placed = |at: PathBuf| {
+        find(&home, layout(".rustup"), |name| (name == "RUSTUP_HOME").then(|| at.to_string_lossy().into_owned()))
+    };
     assert_eq!(placed(home.join("elsewhere")).unwrap().shown, [home.join("elsewhere")]);
-    for wrong in [home.clone(), PathBuf::from("/"), home.parent().unwrap().to_path_buf(), PathBuf::from("relative"), home.join("missing")] {
+    for wrong in [
+        home.clone(),
+        PathBuf::from("/"),
+        home.parent().unwrap().to_path_buf(),
+        PathBuf::from("relative"),
+        home.join("missing"),
+    ] {
         assert_eq!(placed(wrong.clone()).unwrap().shown, [home.join(".rustup")], "{wrong:?}");
     }
 }
