@@ -1,10 +1,10 @@
 //! What the benchmarks share: a session of any length, shaped like a real one.
 
-use retrace_events::payload::context::EpochStarted;
-use retrace_events::payload::session::Started;
+use retrace_events::payload::context::ContextEpochStarted;
+use retrace_events::payload::session::SessionStarted;
 use retrace_events::payload::settings::{Budget, Settings};
-use retrace_events::payload::tool::{Called, Effect, Exit, Finished};
-use retrace_events::payload::turn::{Answered, PromptSource, Prompted, Requested, Usage};
+use retrace_events::payload::tool::{ToolCalled, ToolEffect, ToolExit, ToolFinished};
+use retrace_events::payload::turn::{TurnAnswered, PromptSource, TurnPrompted, TurnRequested, Usage};
 use retrace_events::{CallId, Class, EventId, Hash, Payload, StreamId, Token};
 
 /// The stream of a session in the benchmarks.
@@ -54,15 +54,15 @@ fn started() -> Payload {
         command_timeout_ms: 120_000,
         max_attempts: 6,
     };
-    Started { title: "bench".into(), workspace: "/bench".into(), retrace_version: "0".into(), settings }.into()
+    SessionStarted { title: "bench".into(), workspace: "/bench".into(), retrace_version: "0".into(), settings }.into()
 }
 
 fn prompt() -> Payload {
-    Prompted { text: "make it faster".into(), source: PromptSource::Local, attachments: Vec::new() }.into()
+    TurnPrompted { text: "make it faster".into(), source: PromptSource::Local, attachments: Vec::new() }.into()
 }
 
 fn epoch() -> Payload {
-    EpochStarted {
+    ContextEpochStarted {
         number: 1,
         renderer: 1,
         model: "claude-opus-5-5".into(),
@@ -78,8 +78,8 @@ fn epoch() -> Payload {
     .into()
 }
 
-fn request(epoch: EventId) -> Requested {
-    Requested {
+fn request(epoch: EventId) -> TurnRequested {
+    TurnRequested {
         attempt: 1,
         epoch,
         body_hash: Hash::of(b"body"),
@@ -90,12 +90,12 @@ fn request(epoch: EventId) -> Requested {
     }
 }
 
-fn answer(request: EventId, step: usize) -> Answered {
+fn answer(request: EventId, step: usize) -> TurnAnswered {
     let words = "a sentence of what the model thinks about the next step. ".repeat(6);
     let content = format!(
         r#"[{{"type":"text","text":"{words}"}},{{"type":"tool_use","id":"toolu_{step}","name":"bash","input":{{"command":"cargo test"}}}}]"#
     );
-    Answered {
+    TurnAnswered {
         request,
         content,
         model: "claude-opus-5-5".into(),
@@ -108,22 +108,22 @@ fn answer(request: EventId, step: usize) -> Answered {
     }
 }
 
-fn called(answer: EventId, step: usize) -> Called {
-    Called {
+fn called(answer: EventId, step: usize) -> ToolCalled {
+    ToolCalled {
         call: CallId(format!("toolu_{step}")),
         tool: "bash".into(),
         input: r#"{"command":"cargo test"}"#.into(),
         answer,
-        effect: Effect::Writes,
+        effect: ToolEffect::Writes,
     }
 }
 
 fn finished(step: usize, content: &str) -> Payload {
-    Finished {
+    ToolFinished {
         call: CallId(format!("toolu_{step}")),
         is_error: false,
         content: content.to_owned(),
-        exit: Some(Exit { code: Some(0), signal: None, timed_out: false }),
+        exit: Some(ToolExit { code: Some(0), signal: None, timed_out: false }),
         output: None,
         changed: Vec::new(),
         duration_ms: 100,

@@ -6,7 +6,7 @@
 //! store, redaction, and the session fold. It never talks to a model and never runs anything.
 
 pub mod blob;
-pub mod clock;
+pub mod mint;
 pub mod codec;
 pub mod envelope;
 pub mod fold;
@@ -23,7 +23,7 @@ pub mod verify;
 pub mod writer;
 
 pub use blob::{BlobRef, BlobStore};
-pub use clock::Mint;
+pub use mint::Mint;
 pub use envelope::{Envelope, Event};
 pub use fold::SessionState;
 pub use hash::Hash;

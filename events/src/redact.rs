@@ -99,16 +99,21 @@ impl Finders {
     }
 
     /// Replaces what looks like a secret in a piece of the text. After each replacement the rest is a piece of its
-    /// own, just as a second run would see it behind the marker.
+    /// own, just as a second run would see it behind the marker. So is what stands before it when something there was
+    /// let go because of how it went on: cut off, it may be a secret after all.
     fn redact_usual(&self, piece: Range<usize>, output: &mut Output<'_>) {
-        let (mut start, mut from) = (piece.start, 0);
+        let (mut start, mut from, mut let_go) = (piece.start, 0, false);
         while let Some(found) = self.usual.captures_at(&output.text[start..piece.end], from) {
             match self.secret_in(&found, &output.text[start..piece.end]) {
                 Ok((kind, span)) => {
-                    output.replace(start + span.start..start + span.end, kind);
-                    (start, from) = (start + span.end, 0);
+                    let span = start + span.start..start + span.end;
+                    if let_go {
+                        self.redact_usual(start..span.start, output);
+                    }
+                    (start, from, let_go) = (span.end, 0, false);
+                    output.replace(span, kind);
                 }
-                Err(resume_at) => from = resume_at,
+                Err(resume_at) => (from, let_go) = (resume_at, true),
             }
         }
     }

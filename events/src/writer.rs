@@ -4,7 +4,7 @@
 #[path = "writer_tests.rs"]
 mod tests;
 
-use crate::clock::Mint;
+use crate::mint::Mint;
 use crate::codec::Decoded;
 use crate::envelope::{Envelope, Event};
 use crate::hash::Hash;

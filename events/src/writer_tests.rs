@@ -3,14 +3,14 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
 
 use super::*;
-use crate::clock::SeededMint;
+use crate::mint::SeededMint;
 use crate::log::{Fault, MemoryLog};
 use crate::payload::{session, turn};
 use crate::testing::example_stream;
 use crate::verify::verify_stream;
 
 fn prompt(text: &str) -> (Payload, Option<EventId>) {
-    let prompted = turn::Prompted { text: text.to_owned(), source: turn::PromptSource::Local, attachments: Vec::new() };
+    let prompted = turn::TurnPrompted { text: text.to_owned(), source: turn::PromptSource::Local, attachments: Vec::new() };
     (prompted.into(), None)
 }
 
@@ -24,7 +24,7 @@ async fn events_get_their_place_and_link() {
     let mut writer = writer(&log, 1);
     let first = writer.append(vec![prompt("one"), prompt("two")]).await.unwrap();
     let cause = Some(first[0].envelope.id);
-    let closed = session::Closed { why: "done".to_owned() };
+    let closed = session::SessionClosed { why: "done".to_owned() };
     let second = writer.append(vec![(closed.clone().into(), cause)]).await.unwrap();
     assert_eq!(writer.next_seq(), 3);
     let events = [first, second].concat();

@@ -1,7 +1,7 @@
 //! The outline of a session: the user's words, the commands with their exit codes, the files, the errors; each with the
 //! sequence number of the event that says so. Extractive and deterministic: no model is asked.
 
-use retrace_events::payload::tool::Exit;
+use retrace_events::payload::tool::ToolExit;
 use retrace_events::payload::{Payload, Tool, Turn, tool, turn};
 use retrace_events::{CallId, Event};
 use serde::Serialize;
@@ -121,7 +121,7 @@ impl Outline {
         }
     }
 
-    fn begin(&mut self, seq: u64, called: &tool::Called) {
+    fn begin(&mut self, seq: u64, called: &tool::ToolCalled) {
         let input: serde_json::Value = serde_json::from_str(&called.input).unwrap_or_default();
         let text = |name: &str| input.get(name).and_then(serde_json::Value::as_str).map(str::to_owned);
         let command = text("command").map(|command| {
@@ -145,23 +145,23 @@ impl Outline {
     }
 }
 
-fn exit(exit: Exit) -> String {
+fn exit(exit: ToolExit) -> String {
     match exit {
-        Exit { timed_out: true, .. } => "timed out".to_owned(),
-        Exit { code: Some(code), .. } => format!("exit {code}"),
-        Exit { signal: Some(signal), .. } => format!("signal {signal}"),
-        Exit { code: None, signal: None, .. } => "no exit code".to_owned(),
+        ToolExit { timed_out: true, .. } => "timed out".to_owned(),
+        ToolExit { code: Some(code), .. } => format!("exit {code}"),
+        ToolExit { signal: Some(signal), .. } => format!("signal {signal}"),
+        ToolExit { code: None, signal: None, .. } => "no exit code".to_owned(),
     }
 }
 
-const fn outcome(outcome: turn::Outcome) -> &'static str {
+const fn outcome(outcome: turn::TurnOutcome) -> &'static str {
     match outcome {
-        turn::Outcome::Completed => "completed",
-        turn::Outcome::Refused => "refused",
-        turn::Outcome::AnswerTooLong => "answer too long",
-        turn::Outcome::ContextFull => "context full",
-        turn::Outcome::BudgetReached => "budget reached",
-        turn::Outcome::RequestFailed => "request failed",
-        turn::Outcome::RuntimeFailed => "runtime failed",
+        turn::TurnOutcome::Completed => "completed",
+        turn::TurnOutcome::Refused => "refused",
+        turn::TurnOutcome::AnswerTooLong => "answer too long",
+        turn::TurnOutcome::ContextFull => "context full",
+        turn::TurnOutcome::BudgetReached => "budget reached",
+        turn::TurnOutcome::RequestFailed => "request failed",
+        turn::TurnOutcome::RuntimeFailed => "runtime failed",
     }
 }

@@ -2,10 +2,10 @@
 
 use crate::Outline;
 use expect_test::expect;
-use retrace_events::clock::SeededMint;
+use retrace_events::mint::SeededMint;
 use retrace_events::log::MemoryLog;
-use retrace_events::payload::tool::{Called, Denied, Effect, Exit, Finished, OutcomeUnknown};
-use retrace_events::payload::turn::{Ended, Interrupted, Outcome, PromptSource, Prompted};
+use retrace_events::payload::tool::{ToolCalled, ToolDenied, ToolEffect, ToolExit, ToolFinished, ToolOutcomeUnknown};
+use retrace_events::payload::turn::{TurnEnded, TurnInterrupted, TurnOutcome, PromptSource, TurnPrompted};
 use retrace_events::{CallId, Class, Event, EventId, Hash, Payload, StreamId, Token, Writer};
 use std::sync::Arc;
 
@@ -18,17 +18,17 @@ async fn events(payloads: Vec<Payload>) -> Vec<Event> {
 }
 
 fn prompt(text: &str) -> Payload {
-    Prompted { text: text.into(), source: PromptSource::Local, attachments: Vec::new() }.into()
+    TurnPrompted { text: text.into(), source: PromptSource::Local, attachments: Vec::new() }.into()
 }
 
 fn called(call: &str, tool: &str, input: &str) -> Payload {
     let answer = EventId(uuid::Uuid::nil());
-    let effect = Effect::Writes;
-    Called { call: CallId(call.into()), tool: tool.into(), input: input.into(), answer, effect }.into()
+    let effect = ToolEffect::Writes;
+    ToolCalled { call: CallId(call.into()), tool: tool.into(), input: input.into(), answer, effect }.into()
 }
 
-fn finished(call: &str, exit: Option<Exit>, changed: &[&str]) -> Payload {
-    Finished {
+fn finished(call: &str, exit: Option<ToolExit>, changed: &[&str]) -> Payload {
+    ToolFinished {
         call: CallId(call.into()),
         is_error: false,
         content: String::new(),
@@ -40,8 +40,8 @@ fn finished(call: &str, exit: Option<Exit>, changed: &[&str]) -> Payload {
     .into()
 }
 
-fn exit(code: Option<i32>, signal: Option<i32>, timed_out: bool) -> Option<Exit> {
-    Some(Exit { code, signal, timed_out })
+fn exit(code: Option<i32>, signal: Option<i32>, timed_out: bool) -> Option<ToolExit> {
+    Some(ToolExit { code, signal, timed_out })
 }
 
 fn session() -> Vec<Payload> {
@@ -57,15 +57,15 @@ fn session() -> Vec<Payload> {
         finished("4", exit(None, Some(9), true), &[]),
         called("5", "bash", r#"{"command":"kill me"}"#),
         finished("5", exit(None, Some(9), false), &[]),
-        Ended { outcome: Outcome::Completed, note: String::new() }.into(),
+        TurnEnded { outcome: TurnOutcome::Completed, note: String::new() }.into(),
         prompt("and now?"),
         called("6", "bash", r#"{"command":"rm -rf build"}"#),
-        OutcomeUnknown { call: CallId("6".into()), content: String::new() }.into(),
+        ToolOutcomeUnknown { call: CallId("6".into()), content: String::new() }.into(),
         called("7", "bash", r#"{"command":"git push"}"#),
-        Denied { call: CallId("7".into()), by: "rule".into(), content: String::new() }.into(),
+        ToolDenied { call: CallId("7".into()), by: "rule".into(), content: String::new() }.into(),
         called("8", "bash", "not json"),
         finished("8", None, &[]),
-        Interrupted { by: "signal".into(), during: "x".into() }.into(),
+        TurnInterrupted { by: "signal".into(), during: "x".into() }.into(),
         prompt("go on"),
         called("9", "bash", r#"{"command":"make"}"#),
     ]

@@ -5,7 +5,7 @@ use retrace_events::testing::NatsServer;
 use retrace_runtime::scripted::{Script, ServerOptions, ScriptedServer};
 use std::fs;
 use std::os::unix::process::ExitStatusExt as _;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::Stdio;
 use std::time::Duration;
 use tempfile::TempDir;
@@ -158,18 +158,4 @@ impl World {
 /// The payloads of all events of `kind`.
 pub(crate) fn payloads<'a>(events: &'a [serde_json::Value], kind: &str) -> Vec<&'a serde_json::Value> {
     events.iter().filter(|event| event["kind"] == kind).map(|event| &event["payload"]).collect()
-}
-
-/// Copies a folder with everything in it.
-pub(crate) fn copy_tree(from: &Path, to: &Path) {
-    fs::create_dir_all(to).unwrap();
-    for entry in fs::read_dir(from).unwrap() {
-        let entry = entry.unwrap();
-        let target = to.join(entry.file_name());
-        if entry.file_type().unwrap().is_dir() {
-            copy_tree(&entry.path(), &target);
-        } else {
-            fs::copy(entry.path(), target).unwrap();
-        }
-    }
 }

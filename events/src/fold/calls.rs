@@ -1,7 +1,7 @@
 //! The tool calls of the newest answer, until all of them have a result.
 
 use crate::id::CallId;
-use crate::payload::tool::Effect;
+use crate::payload::tool::ToolEffect;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
@@ -11,7 +11,7 @@ pub enum CallProgress {
     /// The model asked for it; nothing was done.
     Asked,
     /// `tool.called` is in the log: its effect may have begun.
-    Begun(Effect),
+    Begun(ToolEffect),
     /// It has a result.
     Done,
 }

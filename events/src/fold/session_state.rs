@@ -18,7 +18,7 @@ pub struct Epoch {
     /// The event that began it.
     pub event: EventId,
     /// What it says.
-    pub start: context::EpochStarted,
+    pub start: context::ContextEpochStarted,
 }
 
 /// A session at a moment.
@@ -47,7 +47,7 @@ pub struct SessionState {
     /// The event that holds the newest answer.
     pub last_answer: Option<EventId>,
     /// How the last turn ended: outcome in the log's words, and the note; `None` after an interruption.
-    pub last_end: Option<(turn::Outcome, String)>,
+    pub last_end: Option<(turn::TurnOutcome, String)>,
     /// What it has used.
     pub totals: Totals,
     /// Whole outputs, for calls whose result shows only a part.
@@ -138,7 +138,7 @@ impl SessionState {
         }
     }
 
-    fn apply_answer(&mut self, id: EventId, answer: &turn::Answered) {
+    fn apply_answer(&mut self, id: EventId, answer: &turn::TurnAnswered) {
         self.totals.add(&answer.usage, answer.cost_microusd);
         self.calls = calls_in(&answer.content);
         self.last_answer = Some(id);
@@ -152,10 +152,10 @@ impl SessionState {
         self.set_stage(if self.calls.is_empty() { Stage::Answered { stop_reason } } else { Stage::Calls });
     }
 
-    fn apply_failure(&mut self, at: Timestamp, failed: &turn::Failed) {
+    fn apply_failure(&mut self, at: Timestamp, failed: &turn::TurnFailed) {
         self.totals.unknown_cost_microusd = self.totals.unknown_cost_microusd.saturating_add(failed.billed_microusd);
         // A crash of our own says nothing about the server, and must not use up its retries.
-        if let Some(turn) = self.turn.as_mut().filter(|_| failed.failure != turn::Failure::Lost) {
+        if let Some(turn) = self.turn.as_mut().filter(|_| failed.failure != turn::TurnFailure::Lost) {
             turn.failed_attempts += 1;
         }
         self.set_stage(match failed.retry_in_ms {
@@ -188,7 +188,7 @@ impl SessionState {
             }
             Tool::Approved(_) => {}
             Tool::Denied(denied) => self.apply_result(at, &denied.call, true, &denied.content),
-            Tool::Finished(tool::Finished { call, is_error, content, output, .. }) => {
+            Tool::Finished(tool::ToolFinished { call, is_error, content, output, .. }) => {
                 if let Some(blob) = output {
                     self.outputs.insert(call.clone(), *blob);
                 }

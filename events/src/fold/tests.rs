@@ -1,17 +1,17 @@
 //! The fold: what each event does to the state, and that no list of events, however odd, breaks it.
 
 use super::{CallProgress, SessionState, Stage, TranscriptItem, fold};
-use crate::clock::{Mint, SeededMint};
+use crate::mint::{Mint, SeededMint};
 use crate::codec::Decoded;
 use crate::envelope::{Envelope, Event};
 use crate::hash::Hash;
 use crate::id::{CallId, Class, EventId, StreamId, Timestamp, Token};
-use crate::payload::context::EpochStarted;
-use crate::payload::session::{Closed, Configured, Started};
+use crate::payload::context::ContextEpochStarted;
+use crate::payload::session::{SessionClosed, SessionConfigured, SessionStarted};
 use crate::payload::settings::{Budget, Settings};
-use crate::payload::tool::{Called, Denied, Effect, Finished, OutcomeUnknown};
+use crate::payload::tool::{ToolCalled, ToolDenied, ToolEffect, ToolFinished, ToolOutcomeUnknown};
 use crate::payload::turn::{
-    Answered, Ended, Failed, Failure, Interrupted, Outcome, PromptSource, Prompted, Requested, Usage,
+    TurnAnswered, TurnEnded, TurnFailed, TurnFailure, TurnInterrupted, TurnOutcome, PromptSource, TurnPrompted, TurnRequested, Usage,
 };
 use crate::payload::Payload;
 use proptest::prelude::*;
@@ -73,16 +73,16 @@ fn settings(model: &str) -> Settings {
     }
 }
 
-fn started() -> Started {
-    Started { title: "t".into(), workspace: "/w".into(), retrace_version: "0".into(), settings: settings("m") }
+fn started() -> SessionStarted {
+    SessionStarted { title: "t".into(), workspace: "/w".into(), retrace_version: "0".into(), settings: settings("m") }
 }
 
-fn prompt(text: &str) -> Prompted {
-    Prompted { text: text.to_owned(), source: PromptSource::Local, attachments: Vec::new() }
+fn prompt(text: &str) -> TurnPrompted {
+    TurnPrompted { text: text.to_owned(), source: PromptSource::Local, attachments: Vec::new() }
 }
 
-fn epoch() -> EpochStarted {
-    EpochStarted {
+fn epoch() -> ContextEpochStarted {
+    ContextEpochStarted {
         number: 1,
         renderer: 1,
         model: "m".into(),
@@ -97,8 +97,8 @@ fn epoch() -> EpochStarted {
     }
 }
 
-fn request(epoch: EventId) -> Requested {
-    Requested {
+fn request(epoch: EventId) -> TurnRequested {
+    TurnRequested {
         attempt: 1,
         epoch,
         body_hash: Hash::of(b"body"),
@@ -109,8 +109,8 @@ fn request(epoch: EventId) -> Requested {
     }
 }
 
-fn answer(request: EventId, content: &str, stop_reason: &str) -> Answered {
-    Answered {
+fn answer(request: EventId, content: &str, stop_reason: &str) -> TurnAnswered {
+    TurnAnswered {
         request,
         content: content.to_owned(),
         model: "m".into(),
@@ -123,12 +123,12 @@ fn answer(request: EventId, content: &str, stop_reason: &str) -> Answered {
     }
 }
 
-fn called(call: &str, effect: Effect, answer: EventId) -> Called {
-    Called { call: CallId(call.into()), tool: "bash".into(), input: "{}".into(), answer, effect }
+fn called(call: &str, effect: ToolEffect, answer: EventId) -> ToolCalled {
+    ToolCalled { call: CallId(call.into()), tool: "bash".into(), input: "{}".into(), answer, effect }
 }
 
-fn finished(call: &str, content: &str) -> Finished {
-    Finished {
+fn finished(call: &str, content: &str) -> ToolFinished {
+    ToolFinished {
         call: CallId(call.into()),
         is_error: false,
         content: content.to_owned(),
@@ -139,8 +139,8 @@ fn finished(call: &str, content: &str) -> Finished {
     }
 }
 
-fn failed(request: EventId, failure: Failure, retry_in_ms: Option<u64>) -> Failed {
-    Failed {
+fn failed(request: EventId, failure: TurnFailure, retry_in_ms: Option<u64>) -> TurnFailed {
+    TurnFailed {
         request,
         failure,
         status: None,
@@ -173,9 +173,9 @@ fn a_prompt_opens_a_turn_and_an_end_closes_it() {
     assert!(chain.state.turn.is_none());
     chain.push(prompt("do it"));
     assert!(matches!(chain.stage(), Stage::Ask { .. }));
-    chain.push(Ended { outcome: Outcome::Completed, note: "done".into() });
+    chain.push(TurnEnded { outcome: TurnOutcome::Completed, note: "done".into() });
     assert!(chain.state.turn.is_none());
-    assert_eq!(chain.state.last_end, Some((Outcome::Completed, "done".to_owned())));
+    assert_eq!(chain.state.last_end, Some((TurnOutcome::Completed, "done".to_owned())));
     assert!(chain.state.totals.turn_time_ms > 0);
 }
 
@@ -196,8 +196,8 @@ fn a_request_waits_until_its_answer() {
 #[test]
 fn results_come_in_any_order_and_are_told_in_the_order_of_the_calls() {
     let (mut chain, answer) = with_two_calls();
-    chain.push(called("a", Effect::Writes, answer));
-    assert_eq!(chain.state.calls[0].progress, CallProgress::Begun(Effect::Writes));
+    chain.push(called("a", ToolEffect::Writes, answer));
+    assert_eq!(chain.state.calls[0].progress, CallProgress::Begun(ToolEffect::Writes));
     assert_eq!(chain.state.calls[0].input, r#"{"command": "ls"}"#, "the input is kept as it was written");
     chain.push(finished("b", "second"));
     assert_eq!(chain.stage(), &Stage::Calls, "one call is still open");
@@ -224,7 +224,7 @@ fn a_second_result_for_a_call_and_one_for_no_call_are_not_told() {
     chain.push(finished("a", "once"));
     chain.push(finished("a", "twice"));
     chain.push(finished("ghost", "boo"));
-    chain.push(OutcomeUnknown { call: CallId("b".into()), content: "unknown".into() });
+    chain.push(ToolOutcomeUnknown { call: CallId("b".into()), content: "unknown".into() });
     let told: Vec<&str> = chain.state.transcript.items().iter().filter_map(result_text).collect();
     assert_eq!(told, ["once", "unknown"]);
 }
@@ -233,7 +233,7 @@ fn a_second_result_for_a_call_and_one_for_no_call_are_not_told() {
 fn a_denial_is_a_result() {
     let (mut chain, _) = with_two_calls();
     for call in ["a", "b"] {
-        chain.push(Denied { call: CallId(call.into()), by: "rule".into(), content: "no".into() });
+        chain.push(ToolDenied { call: CallId(call.into()), by: "rule".into(), content: "no".into() });
     }
     assert!(matches!(chain.stage(), Stage::Ask { .. }));
     let errors = chain.state.transcript.items().iter().filter(|i| matches!(i, TranscriptItem::Result { is_error: true, .. }));
@@ -247,16 +247,16 @@ fn a_failure_with_a_retry_asks_again_later_and_one_without_gives_up() {
     chain.push(prompt("x"));
     let epoch = chain.push(epoch());
     let first = chain.push(request(epoch));
-    chain.push(failed(first, Failure::Overloaded, Some(500)));
+    chain.push(failed(first, TurnFailure::Overloaded, Some(500)));
     let at = chain.envelopes.last().unwrap().at;
     assert_eq!(chain.stage(), &Stage::Ask { not_before: Timestamp(at.0 + 500) });
     assert_eq!(chain.state.turn.as_ref().unwrap().failed_attempts, 1);
     let second = chain.push(request(epoch));
-    chain.push(failed(second, Failure::Lost, Some(0)));
+    chain.push(failed(second, TurnFailure::Lost, Some(0)));
     assert_eq!(chain.state.turn.as_ref().unwrap().failed_attempts, 1, "our own crash uses up no retry");
     let third = chain.push(request(epoch));
-    chain.push(failed(third, Failure::Authentication, None));
-    assert!(matches!(chain.stage(), Stage::GaveUp { failure: Failure::Authentication, .. }));
+    chain.push(failed(third, TurnFailure::Authentication, None));
+    assert!(matches!(chain.stage(), Stage::GaveUp { failure: TurnFailure::Authentication, .. }));
     assert_eq!(chain.state.totals.unknown_cost_microusd, 150);
     assert_eq!(chain.state.totals.requests, 3);
 }
@@ -285,7 +285,7 @@ fn cut_answers_are_counted_in_a_row() {
 #[test]
 fn an_interruption_ends_the_turn_and_is_told() {
     let (mut chain, _) = with_two_calls();
-    chain.push(Interrupted { by: "signal".into(), during: "tool calls".into() });
+    chain.push(TurnInterrupted { by: "signal".into(), during: "tool calls".into() });
     assert!(chain.state.turn.is_none());
     assert_eq!(chain.state.transcript.items().last(), Some(&TranscriptItem::Interruption));
     assert_eq!(chain.state.last_end, None);
@@ -295,10 +295,10 @@ fn an_interruption_ends_the_turn_and_is_told() {
 fn settings_and_closing_are_taken_over() {
     let mut chain = Chain::new();
     chain.push(started());
-    chain.push(Configured { settings: settings("other"), why: "--model".into() });
+    chain.push(SessionConfigured { settings: settings("other"), why: "--model".into() });
     assert_eq!(chain.state.settings.as_ref().unwrap().model, "other");
     assert!(!chain.state.closed);
-    chain.push(Closed { why: "done".into() });
+    chain.push(SessionClosed { why: "done".into() });
     assert!(chain.state.closed);
 }
 
@@ -306,7 +306,7 @@ fn settings_and_closing_are_taken_over() {
 fn a_second_epoch_begins_with_an_empty_transcript() {
     let (mut chain, _) = with_two_calls();
     assert!(chain.state.transcript.items().len() > 1);
-    chain.push(EpochStarted { number: 2, ..epoch() });
+    chain.push(ContextEpochStarted { number: 2, ..epoch() });
     assert!(chain.state.transcript.items().is_empty());
     assert_eq!(chain.state.epoch.as_ref().unwrap().start.number, 2);
 }
@@ -343,12 +343,12 @@ fn any_payload() -> impl Strategy<Value = Payload> {
         Just(epoch().into()),
         Just(request(some_id).into()),
         (content, stop).prop_map(move |(content, stop)| answer(some_id, content, stop).into()),
-        retry.prop_map(move |retry| failed(some_id, Failure::Server, retry).into()),
-        call.clone().prop_map(move |call| called(call, Effect::Writes, some_id).into()),
+        retry.prop_map(move |retry| failed(some_id, TurnFailure::Server, retry).into()),
+        call.clone().prop_map(move |call| called(call, ToolEffect::Writes, some_id).into()),
         call.clone().prop_map(|call| finished(call, "r").into()),
-        call.prop_map(|call| OutcomeUnknown { call: CallId(call.into()), content: "u".into() }.into()),
-        Just(Interrupted { by: "x".into(), during: "y".into() }.into()),
-        Just(Ended { outcome: Outcome::Completed, note: String::new() }.into()),
+        call.prop_map(|call| ToolOutcomeUnknown { call: CallId(call.into()), content: "u".into() }.into()),
+        Just(TurnInterrupted { by: "x".into(), during: "y".into() }.into()),
+        Just(TurnEnded { outcome: TurnOutcome::Completed, note: String::new() }.into()),
     ]
 }
 

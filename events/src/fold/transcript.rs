@@ -1,7 +1,7 @@
 //! The conversation of the present epoch, item by item, as the renderer needs it. It only grows until a new epoch begins.
 
 use crate::id::{CallId, EventId};
-use crate::payload::context::Passage;
+use crate::payload::context::ContextPassage;
 
 /// One thing that was said.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -30,7 +30,7 @@ pub enum TranscriptItem {
         content: String,
     },
     /// Put in by retrieval.
-    Passages(Vec<Passage>),
+    Passages(Vec<ContextPassage>),
     /// The turn was stopped by the user.
     Interruption,
 }

@@ -1,7 +1,7 @@
 //! The turn that is going on: from a prompt to its end.
 
 use crate::id::{EventId, Timestamp};
-use crate::payload::turn::Failure;
+use crate::payload::turn::TurnFailure;
 
 /// A turn that is not over.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -43,7 +43,7 @@ pub enum Stage {
     /// A request failed and is not to be tried again.
     GaveUp {
         /// How it failed.
-        failure: Failure,
+        failure: TurnFailure,
         /// What was said.
         message: String,
     },

@@ -104,7 +104,7 @@ fn blobs_travel_as_lines_too() {
 fn a_redacted_line_hides_and_cannot_be_imported() {
     let secret = "correct-horse-battery";
     let redactor = Redactor::new(vec![secret.to_owned()]);
-    let finished = tool::Finished {
+    let finished = tool::ToolFinished {
         call: CallId("toolu_1".to_owned()),
         is_error: false,
         content: format!("the password is {secret}."),
@@ -140,7 +140,7 @@ async fn filled(stream: &StreamId) -> MemoryLog {
         } else {
             None
         };
-        let finished = tool::Finished {
+        let finished = tool::ToolFinished {
             call: CallId(format!("toolu_{n}")),
             is_error: false,
             content: "done".to_owned(),

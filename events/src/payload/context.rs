@@ -7,16 +7,16 @@ subject! {
     /// What goes into requests besides the conversation.
     Context {
         /// A fresh context; everything after it is appended to it.
-        EpochStarted = "context.epoch_started", 1;
+        EpochStarted(ContextEpochStarted) = "context.epoch_started", 1;
         /// Something was found and put at the tail.
-        Retrieved = "context.retrieved", 1;
+        Retrieved(ContextRetrieved) = "context.retrieved", 1;
     }
 }
 
 /// A fresh context. It holds verbatim whatever of a request is not conversation, so that a newer version of
 /// retrace still renders the same bytes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct EpochStarted {
+pub struct ContextEpochStarted {
     /// 1 for the session's first.
     pub number: u32,
     /// The version of the renderer that all requests of the epoch go through.
@@ -34,7 +34,7 @@ pub struct EpochStarted {
     /// The request's `thinking`, as raw JSON.
     pub thinking: Option<String>,
     /// What the epoch begins with; empty in a session's first epoch.
-    pub seed: Vec<Passage>,
+    pub seed: Vec<ContextPassage>,
     /// The first event whose conversation belongs to the epoch; what is older is there only by the seed.
     pub from_seq: u64,
     /// Why it began.
@@ -43,11 +43,11 @@ pub struct EpochStarted {
 
 /// Something put into the context, and where it is from.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Passage {
+pub struct ContextPassage {
     /// The words.
     pub text: String,
     /// Where they are from.
-    pub source: Source,
+    pub source: ContextSource,
     /// What they cost, in estimated tokens.
     pub tokens: u32,
     /// How well they fit, in thousandths; the scale is the retrieval's own.
@@ -56,7 +56,7 @@ pub struct Passage {
 
 /// Where a passage is from.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Source {
+pub enum ContextSource {
     /// An event.
     Event(EventId),
     /// A range of lines of a file in the workspace.
@@ -76,11 +76,11 @@ pub enum Source {
 
 /// Something was found and put at the tail.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Retrieved {
+pub struct ContextRetrieved {
     /// What was looked for.
     pub query: String,
     /// What was put in.
-    pub passages: Vec<Passage>,
+    pub passages: Vec<ContextPassage>,
     /// The log position the index reflected.
     pub index_position: u64,
 }

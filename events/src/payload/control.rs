@@ -10,21 +10,21 @@ subject! {
     /// What others say to a running session.
     Control {
         /// A prompt to be queued.
-        PromptSent = "control.prompt_sent", 1;
+        PromptSent(ControlPromptSent) = "control.prompt_sent", 1;
         /// A decision on a call.
-        ApprovalGiven = "control.approval_given", 1;
+        ApprovalGiven(ControlApprovalGiven) = "control.approval_given", 1;
         /// An answer to a question of the model's.
-        QuestionAnswered = "control.question_answered", 1;
+        QuestionAnswered(ControlQuestionAnswered) = "control.question_answered", 1;
         /// Stop what is going on.
-        CancelRequested = "control.cancel_requested", 1;
+        CancelRequested(ControlCancelRequested) = "control.cancel_requested", 1;
         /// A name for an event.
-        Tagged = "control.tagged", 1;
+        Tagged(ControlTagged) = "control.tagged", 1;
     }
 }
 
 /// A prompt to be queued.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct PromptSent {
+pub struct ControlPromptSent {
     /// The words, redacted.
     pub text: String,
     /// Images and files that came with it.
@@ -33,7 +33,7 @@ pub struct PromptSent {
 
 /// A decision on a call that waits for one.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ApprovalGiven {
+pub struct ControlApprovalGiven {
     /// The call.
     pub call: CallId,
     /// `None` forbids it.
@@ -44,7 +44,7 @@ pub struct ApprovalGiven {
 
 /// An answer to a question of the model's.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct QuestionAnswered {
+pub struct ControlQuestionAnswered {
     /// The call that asks.
     pub call: CallId,
     /// The words, redacted.
@@ -53,7 +53,7 @@ pub struct QuestionAnswered {
 
 /// Stop what is going on.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct CancelRequested {
+pub struct ControlCancelRequested {
     /// A call, or the whole turn.
     pub call: Option<CallId>,
     /// Who asks.
@@ -62,7 +62,7 @@ pub struct CancelRequested {
 
 /// A name for an event.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Tagged {
+pub struct ControlTagged {
     /// The event.
     pub event: EventId,
     /// The name.

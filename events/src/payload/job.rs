@@ -8,21 +8,21 @@ subject! {
     /// Jobs.
     Job {
         /// Handed in.
-        Submitted = "job.submitted", 1;
+        Submitted(JobSubmitted) = "job.submitted", 1;
         /// A worker has it.
-        Claimed = "job.claimed", 1;
+        Claimed(JobClaimed) = "job.claimed", 1;
         /// It moves.
-        Progressed = "job.progressed", 1;
+        Progressed(JobProgressed) = "job.progressed", 1;
         /// It is done, well or badly.
-        Finished = "job.finished", 1;
+        Finished(JobFinished) = "job.finished", 1;
         /// Nobody wants it any more.
-        Cancelled = "job.cancelled", 1;
+        Cancelled(JobCancelled) = "job.cancelled", 1;
     }
 }
 
 /// A job is handed in.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Submitted {
+pub struct JobSubmitted {
     /// The prompt.
     pub task: String,
     /// Where the workspace comes from: a path, or the address of a git repository.
@@ -39,7 +39,7 @@ pub struct Submitted {
 
 /// A worker has the job.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Claimed {
+pub struct JobClaimed {
     /// The worker's name.
     pub worker: String,
     /// 1 for the first worker.
@@ -52,7 +52,7 @@ pub struct Claimed {
 
 /// The job moves.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Progressed {
+pub struct JobProgressed {
     /// In words.
     pub note: String,
     /// The lease's new end.
@@ -61,7 +61,7 @@ pub struct Progressed {
 
 /// The job is done.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Finished {
+pub struct JobFinished {
     /// Whether it did what was asked.
     pub succeeded: bool,
     /// In words.
@@ -70,7 +70,7 @@ pub struct Finished {
 
 /// Nobody wants the job any more.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Cancelled {
+pub struct JobCancelled {
     /// Who said so.
     pub by: String,
 }

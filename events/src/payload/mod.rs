@@ -6,11 +6,11 @@
 
 /// Makes an enum of the kinds of one subject, with their names and schema numbers.
 macro_rules! subject {
-    ($(#[$doc:meta])* $name:ident { $($(#[$vdoc:meta])* $variant:ident = $kind:literal, $schema:literal;)+ }) => {
+    ($(#[$doc:meta])* $name:ident { $($(#[$vdoc:meta])* $variant:ident($body:ident) = $kind:literal, $schema:literal;)+ }) => {
         $(#[$doc])*
         #[derive(Debug, Clone, PartialEq)]
         pub enum $name {
-            $($(#[$vdoc])* $variant($variant),)+
+            $($(#[$vdoc])* $variant($body),)+
         }
 
         impl $name {
@@ -46,8 +46,8 @@ macro_rules! subject {
             }
         }
 
-        $(impl From<$variant> for $crate::Payload {
-            fn from(body: $variant) -> Self {
+        $(impl From<$body> for $crate::Payload {
+            fn from(body: $body) -> Self {
                 Self::$name($name::$variant(body))
             }
         })+

@@ -7,32 +7,32 @@ subject! {
     /// Sandboxes.
     Sandbox {
         /// A sandbox is up.
-        Started = "sandbox.started", 1;
+        Started(SandboxStarted) = "sandbox.started", 1;
         /// It is gone.
-        Stopped = "sandbox.stopped", 1;
+        Stopped(SandboxStopped) = "sandbox.stopped", 1;
         /// Something wanted more than it may have.
-        LimitHit = "sandbox.limit_hit", 1;
+        LimitHit(SandboxLimitHit) = "sandbox.limit_hit", 1;
         /// Something reached for the network.
-        NetworkAttempted = "sandbox.network_attempted", 1;
+        NetworkAttempted(SandboxNetworkAttempted) = "sandbox.network_attempted", 1;
     }
 }
 
 /// A sandbox is up.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Started {
+pub struct SandboxStarted {
     /// The backend: `process`, `container`, `krun` or `none`.
     pub backend: String,
     /// The level of isolation that was proven.
     pub level: String,
     /// What was tried from the inside to prove it.
-    pub proofs: Vec<Proof>,
+    pub proofs: Vec<SandboxProof>,
     /// Limits, by name and in words.
     pub limits: Vec<(String, String)>,
 }
 
 /// One thing that was tried from the inside.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Proof {
+pub struct SandboxProof {
     /// What must hold.
     pub name: String,
     /// Whether it does.
@@ -43,7 +43,7 @@ pub struct Proof {
 
 /// A sandbox is gone.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Stopped {
+pub struct SandboxStopped {
     /// Why.
     pub why: String,
     /// Whether nobody wanted that.
@@ -52,7 +52,7 @@ pub struct Stopped {
 
 /// Something wanted more than it may have.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct LimitHit {
+pub struct SandboxLimitHit {
     /// The call it happened in.
     pub call: Option<CallId>,
     /// `memory`, `pids`, `time`, `output`, `cpu`, `file_size`, `disk`.
@@ -63,7 +63,7 @@ pub struct LimitHit {
 
 /// Something reached for the network.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct NetworkAttempted {
+pub struct SandboxNetworkAttempted {
     /// The call it happened in.
     pub call: Option<CallId>,
     /// Host and port.

@@ -9,19 +9,19 @@ subject! {
     /// A session's life.
     Session {
         /// A new session.
-        Started = "session.started", 1;
+        Started(SessionStarted) = "session.started", 1;
         /// A new session that goes on from an event of another.
-        Forked = "session.forked", 1;
+        Forked(SessionForked) = "session.forked", 1;
         /// Other settings from here on.
-        Configured = "session.configured", 1;
+        Configured(SessionConfigured) = "session.configured", 1;
         /// Nothing more will come.
-        Closed = "session.closed", 1;
+        Closed(SessionClosed) = "session.closed", 1;
     }
 }
 
 /// A new session. Always the first event of its stream.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Started {
+pub struct SessionStarted {
     /// What it is about: the beginning of the first prompt, or a given name.
     pub title: String,
     /// The workspace's absolute path on the host.
@@ -34,7 +34,7 @@ pub struct Started {
 
 /// A session that goes on from an event of another; nothing of the parent is copied.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Forked {
+pub struct SessionForked {
     /// The stream it comes from.
     pub parent: StreamId,
     /// The last event of the parent that belongs to this session too.
@@ -66,7 +66,7 @@ pub enum ForkReason {
 
 /// Other settings from here on.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Configured {
+pub struct SessionConfigured {
     /// All of them, also those that stay.
     pub settings: Settings,
     /// What changed and on whose word.
@@ -75,7 +75,7 @@ pub struct Configured {
 
 /// The session ends for good.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Closed {
+pub struct SessionClosed {
     /// Why.
     pub why: String,
 }

@@ -7,13 +7,13 @@ subject! {
     /// Summaries.
     Summary {
         /// A node was written.
-        Written = "summary.written", 1;
+        Written(SummaryWritten) = "summary.written", 1;
     }
 }
 
 /// A node of a session's summary tree. Immutable: another text for the same node is another event.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Written {
+pub struct SummaryWritten {
     /// The session's stream.
     pub session: StreamId,
     /// 0 for leaves.

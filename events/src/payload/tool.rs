@@ -8,21 +8,21 @@ subject! {
     /// Tool calls.
     Tool {
         /// A call is about to be carried out.
-        Called = "tool.called", 1;
+        Called(ToolCalled) = "tool.called", 1;
         /// Someone, or a rule, allowed it.
-        Approved = "tool.approved", 1;
+        Approved(ToolApproved) = "tool.approved", 1;
         /// Someone, or a rule, forbade it.
-        Denied = "tool.denied", 1;
+        Denied(ToolDenied) = "tool.denied", 1;
         /// It is done, well or badly.
-        Finished = "tool.finished", 1;
+        Finished(ToolFinished) = "tool.finished", 1;
         /// It was begun, and nobody knows how far it came.
-        OutcomeUnknown = "tool.outcome_unknown", 1;
+        OutcomeUnknown(ToolOutcomeUnknown) = "tool.outcome_unknown", 1;
     }
 }
 
 /// A call, logged before its effect starts.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Called {
+pub struct ToolCalled {
     /// The model's id of the call.
     pub call: CallId,
     /// The tool.
@@ -32,12 +32,12 @@ pub struct Called {
     /// The answer that holds the call.
     pub answer: EventId,
     /// Whether it may be carried out a second time without harm.
-    pub effect: Effect,
+    pub effect: ToolEffect,
 }
 
 /// What a call may do to the world.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Effect {
+pub enum ToolEffect {
     /// It only looks: safe to run again.
     ReadOnly,
     /// It may change something.
@@ -46,7 +46,7 @@ pub enum Effect {
 
 /// A call is allowed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Approved {
+pub struct ToolApproved {
     /// The call.
     pub call: CallId,
     /// Who said so: a rule, or a person and where.
@@ -68,7 +68,7 @@ pub enum ApprovalScope {
 
 /// A call is forbidden. It counts as its result.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Denied {
+pub struct ToolDenied {
     /// The call.
     pub call: CallId,
     /// Who said so.
@@ -79,7 +79,7 @@ pub struct Denied {
 
 /// A call is done.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Finished {
+pub struct ToolFinished {
     /// The call.
     pub call: CallId,
     /// Whether the model is told that it failed.
@@ -87,7 +87,7 @@ pub struct Finished {
     /// What the model is told, redacted and capped.
     pub content: String,
     /// How the command ended, when there was one.
-    pub exit: Option<Exit>,
+    pub exit: Option<ToolExit>,
     /// The whole output, when `content` shows only a part of it.
     pub output: Option<BlobRef>,
     /// Files it changed, relative to the workspace, as far as the tool knows.
@@ -98,7 +98,7 @@ pub struct Finished {
 
 /// How a command ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Exit {
+pub struct ToolExit {
     /// Its exit code, when it ended by itself.
     pub code: Option<i32>,
     /// The signal that ended it.
@@ -109,7 +109,7 @@ pub struct Exit {
 
 /// A call was begun, and nobody knows how far it came. It counts as its result.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct OutcomeUnknown {
+pub struct ToolOutcomeUnknown {
     /// The call.
     pub call: CallId,
     /// What the model is told.

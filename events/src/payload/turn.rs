@@ -9,23 +9,23 @@ subject! {
     /// Prompts, requests, answers.
     Turn {
         /// Someone asks for something.
-        Prompted = "turn.prompted", 1;
+        Prompted(TurnPrompted) = "turn.prompted", 1;
         /// A request is about to be sent.
-        Requested = "turn.requested", 1;
+        Requested(TurnRequested) = "turn.requested", 1;
         /// The model answered.
-        Answered = "turn.answered", 1;
+        Answered(TurnAnswered) = "turn.answered", 1;
         /// A request came to nothing.
-        Failed = "turn.failed", 1;
+        Failed(TurnFailed) = "turn.failed", 1;
         /// Someone stopped the turn.
-        Interrupted = "turn.interrupted", 1;
+        Interrupted(TurnInterrupted) = "turn.interrupted", 1;
         /// The turn is over.
-        Ended = "turn.ended", 1;
+        Ended(TurnEnded) = "turn.ended", 1;
     }
 }
 
 /// A prompt, redacted. It opens a turn.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Prompted {
+pub struct TurnPrompted {
     /// The words.
     pub text: String,
     /// Where it came from.
@@ -61,7 +61,7 @@ pub struct Attachment {
 /// One attempt at a request, logged before anything is sent. Its body is not stored: it is a function of the
 /// events before this one.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Requested {
+pub struct TurnRequested {
     /// 1 for the first attempt at this step, 2 for its first retry.
     pub attempt: u32,
     /// The `context.epoch_started` event it is rendered from.
@@ -80,7 +80,7 @@ pub struct Requested {
 
 /// A complete answer.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Answered {
+pub struct TurnAnswered {
     /// The request it answers.
     pub request: EventId,
     /// The content blocks as raw JSON (an array), sent back byte for byte; not redacted.
@@ -126,11 +126,11 @@ impl Usage {
 
 /// An attempt that came to nothing.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Failed {
+pub struct TurnFailed {
     /// The attempt.
     pub request: EventId,
     /// What happened.
-    pub failure: Failure,
+    pub failure: TurnFailure,
     /// The HTTP status, when there was one.
     pub status: Option<u16>,
     /// What the API or the transport said, redacted.
@@ -147,7 +147,7 @@ pub struct Failed {
 
 /// What became of a failed attempt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Failure {
+pub enum TurnFailure {
     /// 429.
     RateLimited,
     /// 529, or the same in mid-stream.
@@ -180,7 +180,7 @@ pub enum Failure {
 
 /// Someone stopped the turn. The turn is over.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Interrupted {
+pub struct TurnInterrupted {
     /// Who: `signal` for Ctrl-C, `control` for another process.
     pub by: String,
     /// What was going on.
@@ -189,16 +189,16 @@ pub struct Interrupted {
 
 /// The turn is over.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Ended {
+pub struct TurnEnded {
     /// How.
-    pub outcome: Outcome,
+    pub outcome: TurnOutcome,
     /// In words, for people.
     pub note: String,
 }
 
 /// How a turn ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Outcome {
+pub enum TurnOutcome {
     /// The model said it is done.
     Completed,
     /// The model refused.

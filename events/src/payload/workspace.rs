@@ -7,13 +7,13 @@ subject! {
     /// Files.
     Workspace {
         /// The files as they are now.
-        Snapshotted = "workspace.snapshotted", 1;
+        Snapshotted(WorkspaceSnapshotted) = "workspace.snapshotted", 1;
     }
 }
 
 /// The workspace's files as a content-addressed tree.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Snapshotted {
+pub struct WorkspaceSnapshotted {
     /// The git object id of the tree.
     pub tree: String,
     /// The tree before it.

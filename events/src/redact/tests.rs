@@ -95,6 +95,15 @@ fn known_values_go_wherever_they_stand() {
 }
 
 #[test]
+fn what_is_left_of_a_value_is_looked_at_again() {
+    // With the key id at its end the value looks like a placeholder, without it like a secret.
+    let text = "Authorization: Bearer knownsk-ant-AKIAIOSFODNN7EXAMPLE";
+    let expected = "Authorization: Bearer [redacted:authorization][redacted:aws_key_id]";
+    assert_eq!(redacted(text), expected);
+    assert_eq!(redacted(expected), expected);
+}
+
+#[test]
 fn what_is_no_secret_stays() {
     let harmless = [
         "let token = parser.next_token()?;",

@@ -1,6 +1,6 @@
 //! Makes events for tests: valid, chained, and the same for the same seed.
 
-use crate::clock::{Mint, SeededMint};
+use crate::mint::{Mint, SeededMint};
 use crate::codec::BINCODE_2;
 use crate::envelope::Envelope;
 use crate::hash::Hash;
@@ -38,7 +38,7 @@ impl EventMaker {
     /// When the text is too large for a payload.
     pub fn prompt(&mut self, text: &str) -> Envelope {
         let prompted =
-            turn::Prompted { text: text.to_owned(), source: turn::PromptSource::Local, attachments: Vec::new() };
+            turn::TurnPrompted { text: text.to_owned(), source: turn::PromptSource::Local, attachments: Vec::new() };
         self.payload(&prompted.into(), None)
     }
 

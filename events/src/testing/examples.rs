@@ -72,14 +72,14 @@ fn text(text: &str) -> String {
 
 fn sessions() -> Vec<Payload> {
     vec![
-        session::Started {
+        session::SessionStarted {
             title: text("fix the parser"),
             workspace: text("/home/ada/parser"),
             retrace_version: text("0.1.0"),
             settings: example_settings(),
         }
         .into(),
-        session::Forked {
+        session::SessionForked {
             parent: example_stream("parent"),
             parent_seq: 41,
             parent_hash: Hash::of(b"event 41"),
@@ -90,8 +90,8 @@ fn sessions() -> Vec<Payload> {
             settings: Settings { thinking: None, budget: Budget::default(), ..example_settings() },
         }
         .into(),
-        session::Configured { settings: example_settings(), why: text("--max-tokens 32000") }.into(),
-        session::Closed { why: text("done – für immer ✓") }.into(),
+        session::SessionConfigured { settings: example_settings(), why: text("--max-tokens 32000") }.into(),
+        session::SessionClosed { why: text("done – für immer ✓") }.into(),
     ]
 }
 
@@ -105,13 +105,13 @@ fn turns() -> Vec<Payload> {
         output_tokens: 600,
     };
     vec![
-        turn::Prompted {
+        turn::TurnPrompted {
             text: text("why does `parse(\"\")` panic?\n\u{1F980}"),
             source: turn::PromptSource::Local,
             attachments: vec![attachment],
         }
         .into(),
-        turn::Requested {
+        turn::TurnRequested {
             attempt: 2,
             epoch: event_id(1),
             body_hash: Hash::of(b"body"),
@@ -121,7 +121,7 @@ fn turns() -> Vec<Payload> {
             cost_bound_microusd: 987_654,
         }
         .into(),
-        turn::Answered {
+        turn::TurnAnswered {
             request: event_id(2),
             content: text(r#"[{"type":"text","text":"because é"},{"type":"tool_use","id":"toolu_01Example"}]"#),
             model: text("claude-example-1"),
@@ -133,9 +133,9 @@ fn turns() -> Vec<Payload> {
             duration_ms: 4_321,
         }
         .into(),
-        turn::Failed {
+        turn::TurnFailed {
             request: event_id(2),
-            failure: turn::Failure::Overloaded,
+            failure: turn::TurnFailure::Overloaded,
             status: Some(529),
             message: text("overloaded"),
             request_id: None,
@@ -144,16 +144,16 @@ fn turns() -> Vec<Payload> {
             retry_in_ms: Some(2_000),
         }
         .into(),
-        turn::Interrupted { by: text("signal"), during: text("a request") }.into(),
-        turn::Ended { outcome: turn::Outcome::BudgetReached, note: text("200 steps") }.into(),
+        turn::TurnInterrupted { by: text("signal"), during: text("a request") }.into(),
+        turn::TurnEnded { outcome: turn::TurnOutcome::BudgetReached, note: text("200 steps") }.into(),
     ]
 }
 
 fn contexts() -> Vec<Payload> {
-    let passage = |source| context::Passage { text: text("fn parse()"), source, tokens: 4, score_milli: 1_250 };
-    let file = context::Source::File { path: text("src/parse.rs"), first_line: 10, last_line: 42 };
+    let passage = |source| context::ContextPassage { text: text("fn parse()"), source, tokens: 4, score_milli: 1_250 };
+    let file = context::ContextSource::File { path: text("src/parse.rs"), first_line: 10, last_line: 42 };
     vec![
-        context::EpochStarted {
+        context::ContextEpochStarted {
             number: 3,
             renderer: 1,
             model: text("claude-example-1"),
@@ -163,16 +163,16 @@ fn contexts() -> Vec<Payload> {
             max_tokens: 32_000,
             thinking: None,
             seed: vec![
-                passage(context::Source::Summary(text("2/17"))),
-                passage(context::Source::Instructions(text("AGENTS.md"))),
+                passage(context::ContextSource::Summary(text("2/17"))),
+                passage(context::ContextSource::Instructions(text("AGENTS.md"))),
             ],
             from_seq: 90,
             why: text("the budget was reached"),
         }
         .into(),
-        context::Retrieved {
+        context::ContextRetrieved {
             query: text("parse empty"),
-            passages: vec![passage(context::Source::Event(event_id(3))), passage(file)],
+            passages: vec![passage(context::ContextSource::Event(event_id(3))), passage(file)],
             index_position: 1_234_567,
         }
         .into(),
@@ -181,44 +181,44 @@ fn contexts() -> Vec<Payload> {
 
 fn tools() -> Vec<Payload> {
     vec![
-        tool::Called {
+        tool::ToolCalled {
             call: call(),
             tool: text("bash"),
             input: text(r#"{"command":"cargo test"}"#),
             answer: event_id(4),
-            effect: tool::Effect::Writes,
+            effect: tool::ToolEffect::Writes,
         }
         .into(),
-        tool::Approved { call: call(), by: text("rule: sandbox"), scope: tool::ApprovalScope::Session }.into(),
-        tool::Denied { call: call(), by: text("ada"), content: text("not that one") }.into(),
-        tool::Finished {
+        tool::ToolApproved { call: call(), by: text("rule: sandbox"), scope: tool::ApprovalScope::Session }.into(),
+        tool::ToolDenied { call: call(), by: text("ada"), content: text("not that one") }.into(),
+        tool::ToolFinished {
             call: call(),
             is_error: true,
             content: text("…\n1 test failed"),
-            exit: Some(tool::Exit { code: Some(101), signal: None, timed_out: false }),
+            exit: Some(tool::ToolExit { code: Some(101), signal: None, timed_out: false }),
             output: Some(blob()),
             changed: vec![text("target/x"), text("src/ü.rs")],
             duration_ms: 65_432,
         }
         .into(),
-        tool::OutcomeUnknown { call: call(), content: text("interrupted, outcome unknown") }.into(),
+        tool::ToolOutcomeUnknown { call: call(), content: text("interrupted, outcome unknown") }.into(),
     ]
 }
 
 fn sandboxes() -> Vec<Payload> {
-    let proof = sandbox::Proof { name: text("no network"), passed: true, detail: text("connect: unreachable") };
+    let proof = sandbox::SandboxProof { name: text("no network"), passed: true, detail: text("connect: unreachable") };
     vec![
-        sandbox::Started {
+        sandbox::SandboxStarted {
             backend: text("process"),
             level: text("namespaces"),
             proofs: vec![proof],
             limits: vec![(text("memory"), text("4 GiB")), (text("pids"), text("512"))],
         }
         .into(),
-        sandbox::Stopped { why: text("killed"), unexpected: true }.into(),
-        sandbox::LimitHit { call: Some(call()), limit: text("memory"), detail: text("4 GiB") }.into(),
-        sandbox::NetworkAttempted { call: None, destination: text("198.51.100.7:443"), allowed: false }.into(),
-        workspace::Snapshotted {
+        sandbox::SandboxStopped { why: text("killed"), unexpected: true }.into(),
+        sandbox::SandboxLimitHit { call: Some(call()), limit: text("memory"), detail: text("4 GiB") }.into(),
+        sandbox::SandboxNetworkAttempted { call: None, destination: text("198.51.100.7:443"), allowed: false }.into(),
+        workspace::WorkspaceSnapshotted {
             tree: text("4b825dc642cb6eb9a060e54bf8d69288fbee4904"),
             previous: Some(text("da39a3ee5e6b4b0d3255bfef95601890afd80709")),
             git_state: None,
@@ -231,7 +231,7 @@ fn sandboxes() -> Vec<Payload> {
 }
 
 fn summaries() -> Vec<Payload> {
-    let written = summary::Written {
+    let written = summary::SummaryWritten {
         session: example_stream("parent"),
         level: 1,
         index: 7,
@@ -247,7 +247,7 @@ fn summaries() -> Vec<Payload> {
 
 fn jobs() -> Vec<Payload> {
     vec![
-        job::Submitted {
+        job::JobSubmitted {
             task: text("make the tests pass"),
             workspace: text("https://git.example.com/parser.git"),
             settings: example_settings(),
@@ -256,26 +256,26 @@ fn jobs() -> Vec<Payload> {
             deadline: Some(Timestamp(1_767_312_000_000)),
         }
         .into(),
-        job::Claimed {
+        job::JobClaimed {
             worker: text("host-1"),
             attempt: 1,
             session: example_stream("job-1"),
             lease_until: Timestamp(1_767_225_660_000),
         }
         .into(),
-        job::Progressed { note: text("12 of 40"), lease_until: Timestamp(1_767_225_720_000) }.into(),
-        job::Finished { succeeded: true, note: text("all pass") }.into(),
-        job::Cancelled { by: text("ada") }.into(),
+        job::JobProgressed { note: text("12 of 40"), lease_until: Timestamp(1_767_225_720_000) }.into(),
+        job::JobFinished { succeeded: true, note: text("all pass") }.into(),
+        job::JobCancelled { by: text("ada") }.into(),
     ]
 }
 
 fn controls() -> Vec<Payload> {
     let attachment = turn::Attachment { name: text("notes.txt"), media_type: text("text/plain"), blob: blob() };
     vec![
-        control::PromptSent { text: text("and now the docs"), attachments: vec![attachment] }.into(),
-        control::ApprovalGiven { call: call(), allow: Some(tool::ApprovalScope::Always), note: text("go on") }.into(),
-        control::QuestionAnswered { call: call(), text: text("the second one") }.into(),
-        control::CancelRequested { call: None, by: text("web") }.into(),
-        control::Tagged { event: event_id(7), tag: text("before-the-rewrite") }.into(),
+        control::ControlPromptSent { text: text("and now the docs"), attachments: vec![attachment] }.into(),
+        control::ControlApprovalGiven { call: call(), allow: Some(tool::ApprovalScope::Always), note: text("go on") }.into(),
+        control::ControlQuestionAnswered { call: call(), text: text("the second one") }.into(),
+        control::ControlCancelRequested { call: None, by: text("web") }.into(),
+        control::ControlTagged { event: event_id(7), tag: text("before-the-rewrite") }.into(),
     ]
 }

@@ -67,7 +67,7 @@ async fn it_refuses_what_a_correct_writer_never_does() {
     assert!(matches!(log.append(&[nonsense]).await, Err(LogError::Codec(_))));
 
     let missing = BlobRef { hash: Hash::of(b"nowhere"), size_bytes: 7 };
-    let finished = tool::Finished {
+    let finished = tool::ToolFinished {
         call: CallId("toolu_1".to_owned()),
         is_error: false,
         content: String::new(),
@@ -92,7 +92,7 @@ async fn a_blob_of_another_size_is_not_the_one_that_was_named() {
         media_type: "text/plain".to_owned(),
         blob: BlobRef { hash: blob.hash, size_bytes },
     };
-    let prompt = |size_bytes| turn::Prompted {
+    let prompt = |size_bytes| turn::TurnPrompted {
         text: String::new(),
         source: turn::PromptSource::Local,
         attachments: vec![attachment(size_bytes)],

@@ -50,11 +50,11 @@ prop_compose! {
         changed in any::<Vec<String>>(),
         duration_ms in any::<u64>(),
     ) -> Payload {
-        tool::Finished {
+        tool::ToolFinished {
             call: CallId(call),
             is_error,
             content,
-            exit: exit.map(|(code, signal, timed_out)| tool::Exit { code, signal, timed_out }),
+            exit: exit.map(|(code, signal, timed_out)| tool::ToolExit { code, signal, timed_out }),
             output: output.map(|(hash, size_bytes)| BlobRef { hash: Hash::from_bytes(hash), size_bytes }),
             changed,
             duration_ms,

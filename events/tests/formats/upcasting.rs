@@ -6,7 +6,7 @@
 //! step that knows both structs, today's payload.
 
 use retrace_events::codec::{self, CodecError, Decoded, decode_payload, decode_payload_with};
-use retrace_events::payload::turn::{PromptSource, Prompted};
+use retrace_events::payload::turn::{PromptSource, TurnPrompted};
 use retrace_events::testing::{EventMaker, example_stream};
 use retrace_events::upcast::Upcasters;
 use retrace_events::{Event, Payload};
@@ -21,7 +21,7 @@ struct OldPrompted {
 
 fn lift_prompted(bytes: &[u8]) -> Result<Vec<u8>, CodecError> {
     let OldPrompted { text, source } = codec::decode("turn.prompted, schema 0", bytes)?;
-    codec::encode(&Prompted { text, source, attachments: Vec::new() })
+    codec::encode(&TurnPrompted { text, source, attachments: Vec::new() })
 }
 
 fn upcasters() -> Upcasters {
@@ -36,7 +36,7 @@ fn old_bytes() -> Vec<u8> {
 fn an_old_payload_becomes_todays() {
     let decoded = decode_payload_with(&upcasters(), "turn.prompted", 0, &old_bytes()).unwrap();
     let expected =
-        Prompted { text: "from the old days".to_owned(), source: PromptSource::Job, attachments: Vec::new() };
+        TurnPrompted { text: "from the old days".to_owned(), source: PromptSource::Job, attachments: Vec::new() };
     assert_eq!(decoded.known(), Some(&Payload::from(expected)));
 }
 
@@ -52,7 +52,7 @@ fn the_old_bytes_stay_what_the_hash_is_made_of() {
 
 #[test]
 fn todays_payload_is_not_touched() {
-    let today = Prompted { text: "now".to_owned(), source: PromptSource::Local, attachments: Vec::new() };
+    let today = TurnPrompted { text: "now".to_owned(), source: PromptSource::Local, attachments: Vec::new() };
     let bytes = codec::encode(&today).unwrap();
     let with_steps = decode_payload_with(&upcasters(), "turn.prompted", 1, &bytes).unwrap();
     assert_eq!(with_steps, decode_payload("turn.prompted", 1, &bytes).unwrap());

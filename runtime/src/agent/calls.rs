@@ -1,14 +1,14 @@
 //! Tool calls: logged, carried out (side by side where they only look), and their results logged as they come in.
 
 use super::error::AgentError;
-use super::handle::Agent;
+use super::agent_handle::Agent;
 use super::live::Live;
 use super::step::step;
 use crate::tools::{ToolContext, ToolFailure, ToolResult, effect_of};
 use futures::stream::{FuturesUnordered, StreamExt};
 use retrace_events::fold::{CallProgress, OpenCall};
-use retrace_events::payload::sandbox::LimitHit;
-use retrace_events::payload::tool::{Called, Effect, Finished, OutcomeUnknown};
+use retrace_events::payload::sandbox::SandboxLimitHit;
+use retrace_events::payload::tool::{ToolCalled, ToolEffect, ToolFinished, ToolOutcomeUnknown};
 use retrace_events::{CallId, EventId, Payload};
 use std::sync::Arc;
 use std::time::Instant;
@@ -32,7 +32,7 @@ impl Agent {
                 Err(ToolFailure::Cancelled) => {}
                 Err(ToolFailure::SandboxGone(why)) => {
                     sandbox_lives = false;
-                    if effect_of(&call.tool) == Effect::Writes {
+                    if effect_of(&call.tool) == ToolEffect::Writes {
                         self.log_unknown(call.id, &why).await?;
                     }
                 }
@@ -49,7 +49,7 @@ impl Agent {
             .map(|call| {
                 let OpenCall { id, tool, input, .. } = call.clone();
                 let effect = effect_of(&tool);
-                (Called { call: id, tool, input, answer, effect }.into(), Some(answer))
+                (ToolCalled { call: id, tool, input, answer, effect }.into(), Some(answer))
             })
             .collect();
         if !batch.is_empty() {
@@ -97,9 +97,9 @@ impl Agent {
     async fn log_result(&mut self, call: CallId, result: ToolResult, duration_ms: u64) -> Result<(), AgentError> {
         let mut batch: Vec<(Payload, Option<EventId>)> = Vec::new();
         if let Some((limit, detail)) = result.limit_hit {
-            batch.push((LimitHit { call: Some(call.clone()), limit, detail }.into(), None));
+            batch.push((SandboxLimitHit { call: Some(call.clone()), limit, detail }.into(), None));
         }
-        let finished = Finished {
+        let finished = ToolFinished {
             call,
             is_error: result.is_error,
             content: self.parts.redactor.redact(&result.content).into_owned(),
@@ -116,7 +116,7 @@ impl Agent {
 
     pub(super) async fn log_unknown(&mut self, call: CallId, why: &str) -> Result<(), AgentError> {
         let content = format!("{UNKNOWN} ({why})");
-        self.append(vec![(OutcomeUnknown { call, content }.into(), None)]).await?;
+        self.append(vec![(ToolOutcomeUnknown { call, content }.into(), None)]).await?;
         Ok(())
     }
 }

@@ -8,7 +8,7 @@
 mod budget;
 mod calls;
 mod error;
-mod handle;
+mod agent_handle;
 mod live;
 mod next;
 mod replay;
@@ -22,6 +22,6 @@ pub mod step;
 mod tests;
 
 pub use error::AgentError;
-pub use handle::{Agent, AgentParts, NewSession, TurnEnd, title_of};
+pub use agent_handle::{Agent, AgentParts, NewSession, TurnEnd, title_of};
 pub use live::{Live, LiveSender};
 pub use replay::{ReplayError, ReplayReport, RequestCheck, verify_session};

@@ -2,8 +2,8 @@
 
 use super::budget;
 use retrace_events::fold::{OpenCall, Stage, TurnState};
-use retrace_events::payload::tool::Effect;
-use retrace_events::payload::turn::Outcome;
+use retrace_events::payload::tool::ToolEffect;
+use retrace_events::payload::turn::TurnOutcome;
 use retrace_events::{EventId, SessionState, Timestamp, fold::CallProgress};
 
 /// How many answers in a row may be cut at their token limit before the turn ends.
@@ -25,7 +25,7 @@ pub(super) enum Next {
     /// The call was begun by a process that is gone, and may have done something.
     SettleCall(OpenCall),
     /// End the turn.
-    End { outcome: Outcome, note: String },
+    End { outcome: TurnOutcome, note: String },
 }
 
 /// Decides what to do next. `now` matters only for the budget of time.
@@ -39,7 +39,7 @@ pub(super) fn next(state: &SessionState, now: Timestamp) -> Next {
         Stage::Calls => calls(&state.calls),
         Stage::Answered { stop_reason } => answered(state, turn, stop_reason, now),
         Stage::GaveUp { failure, message } => {
-            Next::End { outcome: Outcome::RequestFailed, note: format!("{failure:?}: {message}") }
+            Next::End { outcome: TurnOutcome::RequestFailed, note: format!("{failure:?}: {message}") }
         }
     }
 }
@@ -49,11 +49,11 @@ fn ask(state: &SessionState, turn: &TurnState, not_before: Timestamp, now: Times
         return Next::BeginEpoch;
     }
     if let Some(note) = budget::reached(state, now) {
-        return Next::End { outcome: Outcome::BudgetReached, note };
+        return Next::End { outcome: TurnOutcome::BudgetReached, note };
     }
     if turn.cut_answers >= MAX_CUT_ANSWERS {
         let note = format!("{MAX_CUT_ANSWERS} answers in a row were cut at their token limit");
-        return Next::End { outcome: Outcome::AnswerTooLong, note };
+        return Next::End { outcome: TurnOutcome::AnswerTooLong, note };
     }
     Next::Request { not_before, attempt: turn.failed_attempts + 1 }
 }
@@ -62,7 +62,7 @@ fn ask(state: &SessionState, turn: &TurnState, not_before: Timestamp, now: Times
 /// place. A call that was begun by a process that is gone is run again if it only looks, and settled otherwise.
 fn calls(calls: &[OpenCall]) -> Next {
     let mut open = calls.iter().filter(|call| call.progress != CallProgress::Done).peekable();
-    if let Some(begun) = open.peek().filter(|call| call.progress == CallProgress::Begun(Effect::Writes)) {
+    if let Some(begun) = open.peek().filter(|call| call.progress == CallProgress::Begun(ToolEffect::Writes)) {
         return Next::SettleCall((*begun).clone());
     }
     let together: Vec<OpenCall> = open.take_while(|call| only_looks(call)).cloned().collect();
@@ -75,8 +75,8 @@ fn calls(calls: &[OpenCall]) -> Next {
 
 fn only_looks(call: &OpenCall) -> bool {
     match call.progress {
-        CallProgress::Begun(effect) => effect == Effect::ReadOnly,
-        CallProgress::Asked => crate::tools::effect_of(&call.tool) == Effect::ReadOnly,
+        CallProgress::Begun(effect) => effect == ToolEffect::ReadOnly,
+        CallProgress::Asked => crate::tools::effect_of(&call.tool) == ToolEffect::ReadOnly,
         CallProgress::Done => false,
     }
 }
@@ -84,14 +84,14 @@ fn only_looks(call: &OpenCall) -> bool {
 fn answered(state: &SessionState, turn: &TurnState, stop_reason: &str, now: Timestamp) -> Next {
     let end = |outcome, note: &str| Next::End { outcome, note: note.to_owned() };
     match stop_reason {
-        "end_turn" | "stop_sequence" | "tool_use" => end(Outcome::Completed, "done"),
-        "max_tokens" => end(Outcome::AnswerTooLong, "the answer was cut at its token limit"),
+        "end_turn" | "stop_sequence" | "tool_use" => end(TurnOutcome::Completed, "done"),
+        "max_tokens" => end(TurnOutcome::AnswerTooLong, "the answer was cut at its token limit"),
         // The API asks for the same turn to be sent back so that it can go on.
         "pause_turn" => ask(state, turn, Timestamp(0), now),
         other => match broke_off(other) {
             Some((outcome, note)) => end(outcome, note),
             None => end(
-                Outcome::Completed,
+                TurnOutcome::Completed,
                 &format!("the model stopped for a reason this version does not know: {other}"),
             ),
         },
@@ -99,10 +99,10 @@ fn answered(state: &SessionState, turn: &TurnState, stop_reason: &str, now: Time
 }
 
 /// How a turn ends whose answer stopped for a reason after which nothing of it may be carried out, calls included.
-pub(super) fn broke_off(stop_reason: &str) -> Option<(Outcome, &'static str)> {
+pub(super) fn broke_off(stop_reason: &str) -> Option<(TurnOutcome, &'static str)> {
     match stop_reason {
-        "refusal" => Some((Outcome::Refused, "the model declined to answer")),
-        "model_context_window_exceeded" => Some((Outcome::ContextFull, "the model's context window is full")),
+        "refusal" => Some((TurnOutcome::Refused, "the model declined to answer")),
+        "model_context_window_exceeded" => Some((TurnOutcome::ContextFull, "the model's context window is full")),
         _ => None,
     }
 }

@@ -1,7 +1,7 @@
 //! One attempt at a request: rendered, logged, sent, and its answer or failure logged.
 
 use super::error::AgentError;
-use super::handle::Agent;
+use super::agent_handle::Agent;
 use super::live::Live;
 use super::next::broke_off;
 use super::shown::shown;
@@ -9,8 +9,8 @@ use super::step::step;
 use crate::claude::{self, Answer, Block, FailureKind, ModelRow, StopReason};
 use crate::context::render;
 use bytes::Bytes;
-use retrace_events::payload::tool::{Called, Effect, Finished};
-use retrace_events::payload::turn::{Answered, Ended, Failed, Failure, Requested, Usage};
+use retrace_events::payload::tool::{ToolCalled, ToolEffect, ToolFinished};
+use retrace_events::payload::turn::{TurnAnswered, TurnEnded, TurnFailed, TurnFailure, TurnRequested, Usage};
 use retrace_events::{CallId, EventId, Hash, Payload, Timestamp};
 use std::time::Duration;
 
@@ -27,7 +27,7 @@ impl Agent {
         let (epoch, row) = self.epoch_row();
         let body_bytes = body.len() as u64;
         let cost_bound_microusd = row.upper_bound_micros(body_bytes, u64::from(self.settings.max_tokens));
-        let requested = Requested {
+        let requested = TurnRequested {
             attempt,
             epoch,
             body_hash: Hash::of(&body),
@@ -84,7 +84,7 @@ impl Agent {
     ) -> Result<(), AgentError> {
         let refused = unusable_calls(&answer);
         let stop_reason = answer.stop_reason.as_str().to_owned();
-        let answered = Answered {
+        let answered = TurnAnswered {
             request,
             content: answer.content_json,
             model: answer.model,
@@ -99,13 +99,13 @@ impl Agent {
         let mut batch: Vec<(Payload, Option<EventId>)> = vec![(answered.into(), Some(request))];
         for refused in refused {
             let RefusedCall { call, tool, input, why } = refused;
-            let called = Called { call: call.clone(), tool, input, answer: request, effect: Effect::ReadOnly };
+            let called = ToolCalled { call: call.clone(), tool, input, answer: request, effect: ToolEffect::ReadOnly };
             batch.push((called.into(), Some(request)));
             batch.push((not_run(call, why).into(), Some(request)));
         }
         // With calls in the answer, their results would have the turn go on.
         if let Some((outcome, note)) = broke_off(&stop_reason).filter(|_| batch.len() > 1) {
-            batch.push((Ended { outcome, note: note.to_owned() }.into(), Some(request)));
+            batch.push((TurnEnded { outcome, note: note.to_owned() }.into(), Some(request)));
         }
         self.append(batch).await?;
         Ok(())
@@ -124,7 +124,7 @@ impl Agent {
         if let Some(wait_ms) = retry_in_ms {
             self.parts.live.send(Live::Waiting { why: message.clone(), wait_ms });
         }
-        let failed = Failed {
+        let failed = TurnFailed {
             request,
             failure: failure_kind(failure.kind),
             status: failure.status,
@@ -168,8 +168,8 @@ fn unusable_calls(answer: &Answer) -> Vec<RefusedCall> {
     refused
 }
 
-fn not_run(call: CallId, why: &str) -> Finished {
-    Finished {
+fn not_run(call: CallId, why: &str) -> ToolFinished {
+    ToolFinished {
         call,
         is_error: true,
         content: format!("The call was not run: {why}."),
@@ -190,20 +190,20 @@ fn usage(usage: &claude::Usage) -> Usage {
     }
 }
 
-const fn failure_kind(kind: FailureKind) -> Failure {
+const fn failure_kind(kind: FailureKind) -> TurnFailure {
     match kind {
-        FailureKind::RateLimited => Failure::RateLimited,
-        FailureKind::Overloaded => Failure::Overloaded,
-        FailureKind::Server => Failure::Server,
-        FailureKind::Timeout => Failure::Timeout,
-        FailureKind::Connection => Failure::Connection,
-        FailureKind::Stream => Failure::Stream,
-        FailureKind::Unfinished => Failure::Unfinished,
-        FailureKind::InvalidRequest => Failure::InvalidRequest,
-        FailureKind::Authentication => Failure::Authentication,
-        FailureKind::Permission => Failure::Permission,
-        FailureKind::NotFound => Failure::NotFound,
-        FailureKind::TooLarge => Failure::TooLarge,
-        FailureKind::Cancelled => Failure::Cancelled,
+        FailureKind::RateLimited => TurnFailure::RateLimited,
+        FailureKind::Overloaded => TurnFailure::Overloaded,
+        FailureKind::Server => TurnFailure::Server,
+        FailureKind::Timeout => TurnFailure::Timeout,
+        FailureKind::Connection => TurnFailure::Connection,
+        FailureKind::Stream => TurnFailure::Stream,
+        FailureKind::Unfinished => TurnFailure::Unfinished,
+        FailureKind::InvalidRequest => TurnFailure::InvalidRequest,
+        FailureKind::Authentication => TurnFailure::Authentication,
+        FailureKind::Permission => TurnFailure::Permission,
+        FailureKind::NotFound => TurnFailure::NotFound,
+        FailureKind::TooLarge => TurnFailure::TooLarge,
+        FailureKind::Cancelled => TurnFailure::Cancelled,
     }
 }

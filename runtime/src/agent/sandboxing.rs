@@ -1,6 +1,6 @@
 //! Starts the sandbox that a session's settings ask for, and says what it proved as an event.
 
-use retrace_events::payload::sandbox::{Proof, Started};
+use retrace_events::payload::sandbox::{SandboxProof, SandboxStarted};
 use retrace_events::payload::settings::Settings;
 use retrace_sandbox::{Limits, Policy, Sandbox, SandboxChoice, SandboxError};
 use std::path::{Path, PathBuf};
@@ -31,14 +31,14 @@ pub(super) async fn start(wish: &SandboxWish<'_>) -> Result<Sandbox, SandboxErro
 }
 
 /// What it proved, for the log.
-pub(super) fn started(sandbox: &Sandbox) -> Started {
-    let proof = |proof: &retrace_sandbox::Proof| Proof {
+pub(super) fn started(sandbox: &Sandbox) -> SandboxStarted {
+    let proof = |proof: &retrace_sandbox::Proof| SandboxProof {
         name: proof.name.clone(),
         passed: proof.passed,
         detail: proof.detail.clone(),
     };
     let limits = sandbox.limits().describe().into_iter().map(|(name, words)| (name.to_owned(), words));
-    Started {
+    SandboxStarted {
         backend: sandbox.backend_name().to_owned(),
         level: sandbox.level().to_string(),
         proofs: sandbox.proofs().iter().map(proof).collect(),

@@ -1,16 +1,16 @@
 //! Settles what a crash or the user left open: requests whose answer nobody saw, and calls whose end nobody saw.
 
 use super::error::AgentError;
-use super::handle::Agent;
+use super::agent_handle::Agent;
 use retrace_events::fold::{CallProgress, OpenCall, Stage};
-use retrace_events::payload::tool::{Denied, Effect, OutcomeUnknown};
-use retrace_events::payload::turn::{Failed, Failure, Interrupted};
+use retrace_events::payload::tool::{ToolDenied, ToolEffect, ToolOutcomeUnknown};
+use retrace_events::payload::turn::{TurnFailed, TurnFailure, TurnInterrupted};
 use retrace_events::{EventId, Payload};
 
 impl Agent {
     /// A request was sent by a process that is gone: it counts at the most it can have cost, and is made again.
     pub(super) async fn settle_request(&mut self, request: EventId, bound_microusd: u64) -> Result<(), AgentError> {
-        let lost = lost_request(request, bound_microusd, Failure::Lost, Some(0));
+        let lost = lost_request(request, bound_microusd, TurnFailure::Lost, Some(0));
         self.append(vec![(lost.into(), Some(request))]).await?;
         Ok(())
     }
@@ -25,13 +25,13 @@ impl Agent {
         let mut batch = self.settlements("the user interrupted the turn");
         let mut during = if self.state.calls.is_empty() { "between two steps" } else { "tool calls" };
         if let Some(Stage::Waiting { request, cost_bound_microusd }) = self.state.turn.as_ref().map(|turn| &turn.stage) {
-            batch.push((lost_request(*request, *cost_bound_microusd, Failure::Cancelled, None).into(), Some(*request)));
+            batch.push((lost_request(*request, *cost_bound_microusd, TurnFailure::Cancelled, None).into(), Some(*request)));
             during = "a request";
         }
-        if let Some(Stage::GaveUp { failure: Failure::Cancelled, .. }) = self.state.turn.as_ref().map(|turn| &turn.stage) {
+        if let Some(Stage::GaveUp { failure: TurnFailure::Cancelled, .. }) = self.state.turn.as_ref().map(|turn| &turn.stage) {
             during = "a request";
         }
-        batch.push((Interrupted { by: by.to_owned(), during: during.to_owned() }.into(), None));
+        batch.push((TurnInterrupted { by: by.to_owned(), during: during.to_owned() }.into(), None));
         self.append(batch).await?;
         Ok(())
     }
@@ -54,20 +54,20 @@ impl Agent {
 fn settlement(call: &OpenCall, why: &str) -> Payload {
     let call_id = call.id.clone();
     match call.progress {
-        CallProgress::Begun(Effect::Writes) => OutcomeUnknown {
+        CallProgress::Begun(ToolEffect::Writes) => ToolOutcomeUnknown {
             call: call_id,
             content: format!("Interrupted: {why}. It is not known how far this call was carried out; look before repeating it."),
         }
         .into(),
-        CallProgress::Begun(Effect::ReadOnly) | CallProgress::Asked | CallProgress::Done => {
+        CallProgress::Begun(ToolEffect::ReadOnly) | CallProgress::Asked | CallProgress::Done => {
             let content = format!("Not carried out: {why}.");
-            Denied { call: call_id, by: "interruption".to_owned(), content }.into()
+            ToolDenied { call: call_id, by: "interruption".to_owned(), content }.into()
         }
     }
 }
 
-fn lost_request(request: EventId, billed_microusd: u64, failure: Failure, retry_in_ms: Option<u64>) -> Failed {
-    Failed {
+fn lost_request(request: EventId, billed_microusd: u64, failure: TurnFailure, retry_in_ms: Option<u64>) -> TurnFailed {
+    TurnFailed {
         request,
         failure,
         status: None,

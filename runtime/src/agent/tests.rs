@@ -3,10 +3,10 @@
 use super::next::{Next, next};
 use super::title_of;
 use retrace_events::fold::{CallProgress, Epoch, OpenCall, Stage, TurnState};
-use retrace_events::payload::context::EpochStarted;
+use retrace_events::payload::context::ContextEpochStarted;
 use retrace_events::payload::settings::{Budget, Settings};
-use retrace_events::payload::tool::Effect;
-use retrace_events::payload::turn::{Failure, Outcome, Usage};
+use retrace_events::payload::tool::ToolEffect;
+use retrace_events::payload::turn::{TurnFailure, TurnOutcome, Usage};
 use retrace_events::{CallId, EventId, SessionState, Timestamp};
 
 const NOW: Timestamp = Timestamp(100_000);
@@ -16,7 +16,7 @@ fn id() -> EventId {
 }
 
 fn epoch() -> Epoch {
-    let start = EpochStarted {
+    let start = ContextEpochStarted {
         number: 1,
         renderer: 1,
         model: "m".into(),
@@ -61,7 +61,7 @@ fn ask() -> Stage {
     Stage::Ask { not_before: Timestamp(7) }
 }
 
-fn outcome(next: &Next) -> Option<Outcome> {
+fn outcome(next: &Next) -> Option<TurnOutcome> {
     match next {
         Next::End { outcome, .. } => Some(*outcome),
         Next::Idle
@@ -101,12 +101,12 @@ fn an_unanswered_request_is_settled_first() {
 #[test]
 fn every_stop_reason_has_its_end() {
     for (reason, expected) in [
-        ("end_turn", Outcome::Completed),
-        ("stop_sequence", Outcome::Completed),
-        ("refusal", Outcome::Refused),
-        ("max_tokens", Outcome::AnswerTooLong),
-        ("model_context_window_exceeded", Outcome::ContextFull),
-        ("something_new", Outcome::Completed),
+        ("end_turn", TurnOutcome::Completed),
+        ("stop_sequence", TurnOutcome::Completed),
+        ("refusal", TurnOutcome::Refused),
+        ("max_tokens", TurnOutcome::AnswerTooLong),
+        ("model_context_window_exceeded", TurnOutcome::ContextFull),
+        ("something_new", TurnOutcome::Completed),
     ] {
         let stage = Stage::Answered { stop_reason: reason.to_owned() };
         assert_eq!(outcome(&next(&at(stage), NOW)), Some(expected), "{reason}");
@@ -121,9 +121,9 @@ fn a_paused_turn_is_sent_back() {
 
 #[test]
 fn giving_up_says_why() {
-    let stage = Stage::GaveUp { failure: Failure::Authentication, message: "invalid x-api-key".into() };
+    let stage = Stage::GaveUp { failure: TurnFailure::Authentication, message: "invalid x-api-key".into() };
     let Next::End { outcome, note } = next(&at(stage), NOW) else { panic!("it goes on") };
-    assert_eq!(outcome, Outcome::RequestFailed);
+    assert_eq!(outcome, TurnOutcome::RequestFailed);
     assert!(note.contains("Authentication") && note.contains("invalid x-api-key"), "{note}");
 }
 
@@ -133,7 +133,7 @@ fn answers_cut_again_and_again_end_the_turn() {
     state.turn.as_mut().unwrap().cut_answers = 2;
     assert_eq!(outcome(&next(&state, NOW)), None);
     state.turn.as_mut().unwrap().cut_answers = 3;
-    assert_eq!(outcome(&next(&state, NOW)), Some(Outcome::AnswerTooLong));
+    assert_eq!(outcome(&next(&state, NOW)), Some(TurnOutcome::AnswerTooLong));
 }
 
 #[test]
@@ -159,7 +159,7 @@ fn each_budget_stops_at_its_limit_and_not_before() {
         state.totals.unknown_cost_microusd = 234_500;
         state.totals.turn_time_ms = 30_000;
         let next = next(&state, NOW);
-        assert_eq!(outcome(&next), stops.then_some(Outcome::BudgetReached), "{budget:?}");
+        assert_eq!(outcome(&next), stops.then_some(TurnOutcome::BudgetReached), "{budget:?}");
         if let Next::End { note, .. } = next {
             assert!(note.contains(words), "{note}");
         }
@@ -192,8 +192,8 @@ fn calls_that_only_look_run_together_and_others_alone_in_their_place() {
     assert_eq!(runs(vec![bash("a", Asked), bash("b", Asked)]), "a");
     assert_eq!(runs(vec![bash("a", Done), call("b", "no_such_tool", Asked)]), "b");
     // After a crash: what only looks is run again, what may have had an effect is settled.
-    assert_eq!(runs(vec![read("a", Begun(Effect::ReadOnly)), read("b", Asked)]), "ab");
-    assert_eq!(runs(vec![read("a", Done), bash("b", Begun(Effect::Writes)), bash("c", Asked)]), "!b");
+    assert_eq!(runs(vec![read("a", Begun(ToolEffect::ReadOnly)), read("b", Asked)]), "ab");
+    assert_eq!(runs(vec![read("a", Done), bash("b", Begun(ToolEffect::Writes)), bash("c", Asked)]), "!b");
 }
 
 #[test]

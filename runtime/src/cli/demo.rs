@@ -15,7 +15,7 @@ use crate::scripted::{
     RequestRecord, Script, ScriptedServer, ServeError, ServerError, ServerOptions, serve_until_ctrl_c,
 };
 use clap::Args;
-use retrace_events::clock::SystemMint;
+use retrace_events::mint::SystemMint;
 use retrace_events::{EventId, EventLog, Hash, Mint, StreamId};
 use serde_json::json;
 use std::path::PathBuf;

@@ -9,7 +9,7 @@ use crate::claude::{Auth, ClaudeClient, Endpoint, FailureKind};
 use bytes::Bytes;
 use clap::Args;
 use retrace_events::log::Durability;
-use retrace_events::payload::turn::Failure;
+use retrace_events::payload::turn::TurnFailure;
 use retrace_sandbox::{Limits, Policy, Proof, Sandbox, SandboxChoice, SandboxError};
 use serde_json::json;
 use std::path::Path;
@@ -209,9 +209,9 @@ async fn try_api(setup: &Setup, auth: Auth) -> Finding {
         }
         Ok(Err(failure)) => {
             let hint = match failure.kind {
-                FailureKind::Authentication | FailureKind::Permission => failure_hint(Failure::Authentication),
-                FailureKind::NotFound => failure_hint(Failure::NotFound),
-                _ => failure_hint(Failure::Connection),
+                FailureKind::Authentication | FailureKind::Permission => failure_hint(TurnFailure::Authentication),
+                FailureKind::NotFound => failure_hint(TurnFailure::NotFound),
+                _ => failure_hint(TurnFailure::Connection),
             };
             let words = format!("{url}: {}", clean::short(&setup.redactor.redact(&failure.to_string()), 300));
             Finding { hint: hint.map(str::to_owned), ..finding(Health::Fail, "api", words) }

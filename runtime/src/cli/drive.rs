@@ -8,7 +8,7 @@ use crate::agent::{Agent, AgentError, AgentParts, NewSession, TurnEnd};
 use crate::config::Origin;
 use retrace_events::fold::OpenCall;
 use retrace_events::payload::settings::Settings;
-use retrace_events::payload::turn::{Outcome, PromptSource};
+use retrace_events::payload::turn::{TurnOutcome, PromptSource};
 use retrace_events::{SessionState, StreamId};
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -90,7 +90,7 @@ async fn turns(parts: AgentParts, which: Which, prompt: Option<&str>) -> Result<
 async fn drive_turns(agent: &mut Agent, prompt: Option<&str>) -> Result<TurnEnd, AgentError> {
     let open = agent.run().await?;
     match (prompt, &open) {
-        (Some(prompt), TurnEnd::Idle | TurnEnd::Ended { outcome: Outcome::Completed, .. }) => {
+        (Some(prompt), TurnEnd::Idle | TurnEnd::Ended { outcome: TurnOutcome::Completed, .. }) => {
             agent.prompt(prompt, PromptSource::Local).await?;
             agent.run().await
         }

@@ -5,7 +5,7 @@ use crate::agent::{AgentError, ReplayError};
 use crate::claude::ClientError;
 use crate::config::{ConfigError, LoggedError};
 use retrace_events::LogError;
-use retrace_events::payload::turn::{Failure, Outcome};
+use retrace_events::payload::turn::{TurnFailure, TurnOutcome};
 use retrace_sandbox::SandboxError;
 use serde_json::{Value, json};
 
@@ -68,33 +68,33 @@ impl Exit {
 
     /// For a turn that ended by itself.
     #[must_use]
-    pub const fn of_outcome(outcome: Outcome) -> Self {
+    pub const fn of_outcome(outcome: TurnOutcome) -> Self {
         match outcome {
-            Outcome::Completed => Self::Done,
-            Outcome::Refused => Self::Refused,
-            Outcome::AnswerTooLong | Outcome::ContextFull | Outcome::BudgetReached => Self::Budget,
-            Outcome::RequestFailed => Self::Request,
-            Outcome::RuntimeFailed => Self::Failed,
+            TurnOutcome::Completed => Self::Done,
+            TurnOutcome::Refused => Self::Refused,
+            TurnOutcome::AnswerTooLong | TurnOutcome::ContextFull | TurnOutcome::BudgetReached => Self::Budget,
+            TurnOutcome::RequestFailed => Self::Request,
+            TurnOutcome::RuntimeFailed => Self::Failed,
         }
     }
 }
 
 /// What to do about a request that failed, when the user can do something.
 #[must_use]
-pub(crate) fn failure_hint(failure: Failure) -> Option<&'static str> {
+pub(crate) fn failure_hint(failure: TurnFailure) -> Option<&'static str> {
     match failure {
-        Failure::Authentication | Failure::Permission => {
+        TurnFailure::Authentication | TurnFailure::Permission => {
             Some("check the key: `retrace config show` says where it came from, `retrace doctor` tries it")
         }
-        Failure::NotFound => Some("check the model's name (--model) and the base URL"),
-        Failure::RateLimited | Failure::Overloaded | Failure::Server | Failure::Timeout => {
+        TurnFailure::NotFound => Some("check the model's name (--model) and the base URL"),
+        TurnFailure::RateLimited | TurnFailure::Overloaded | TurnFailure::Server | TurnFailure::Timeout => {
             Some("go on later with `retrace resume`: nothing is lost")
         }
-        Failure::Connection | Failure::Stream | Failure::Unfinished | Failure::Lost => {
+        TurnFailure::Connection | TurnFailure::Stream | TurnFailure::Unfinished | TurnFailure::Lost => {
             Some("check the network and the base URL, then `retrace resume`: nothing is lost")
         }
-        Failure::InvalidRequest | Failure::TooLarge => Some("`retrace show` has the API's words"),
-        Failure::Cancelled => None,
+        TurnFailure::InvalidRequest | TurnFailure::TooLarge => Some("`retrace show` has the API's words"),
+        TurnFailure::Cancelled => None,
     }
 }
 

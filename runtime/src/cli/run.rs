@@ -10,7 +10,7 @@ use super::setup::Setup;
 use crate::agent::{NewSession, title_of};
 use clap::Args;
 use retrace_events::Mint;
-use retrace_events::clock::SystemMint;
+use retrace_events::mint::SystemMint;
 use std::io::Read;
 
 /// The largest task that is taken, in bytes.

@@ -6,7 +6,7 @@ use super::render::{clean, units};
 use super::session_name;
 use super::setup::Setup;
 use clap::Args;
-use retrace_events::payload::turn::Outcome;
+use retrace_events::payload::turn::TurnOutcome;
 use retrace_events::{SessionState, StreamId, fold};
 use serde_json::json;
 
@@ -66,10 +66,10 @@ fn status(state: &SessionState) -> &'static str {
         (Some(_), _, _) => "open",
         (None, _, 0) => "new",
         (None, None, _) => "interrupted",
-        (None, Some((Outcome::Completed, _)), _) => "done",
-        (None, Some((Outcome::Refused, _)), _) => "refused",
-        (None, Some((Outcome::AnswerTooLong | Outcome::ContextFull | Outcome::BudgetReached, _)), _) => "limit",
-        (None, Some((Outcome::RequestFailed | Outcome::RuntimeFailed, _)), _) => "failed",
+        (None, Some((TurnOutcome::Completed, _)), _) => "done",
+        (None, Some((TurnOutcome::Refused, _)), _) => "refused",
+        (None, Some((TurnOutcome::AnswerTooLong | TurnOutcome::ContextFull | TurnOutcome::BudgetReached, _)), _) => "limit",
+        (None, Some((TurnOutcome::RequestFailed | TurnOutcome::RuntimeFailed, _)), _) => "failed",
     }
 }
 

@@ -10,7 +10,7 @@ use crate::claude::{Auth, ClaudeClient, Endpoint, ModelTable};
 use crate::config::Config;
 use crate::tools;
 use retrace_events::EventLog;
-use retrace_events::clock::SystemMint;
+use retrace_events::mint::SystemMint;
 use retrace_events::log::{Durability, open_log};
 use retrace_events::redact::Redactor;
 use std::sync::Arc;

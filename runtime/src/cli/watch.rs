@@ -23,7 +23,7 @@ pub(crate) struct Seen {
     /// Whether the session ran without a sandbox.
     pub(crate) exposed: bool,
     /// The failure of the last request, when it was not tried again.
-    pub(crate) gave_up: Option<retrace_events::payload::turn::Failed>,
+    pub(crate) gave_up: Option<retrace_events::payload::turn::TurnFailed>,
     /// Why the rest could not be shown.
     pub(crate) failed: Option<CliError>,
 }

@@ -4,7 +4,7 @@
 use super::instructions::{Surroundings, system_prompt};
 use super::render::RENDERER;
 use crate::claude::ModelRow;
-use retrace_events::payload::context::EpochStarted;
+use retrace_events::payload::context::ContextEpochStarted;
 use retrace_events::payload::settings::Settings;
 use serde::Serialize;
 use std::path::Path;
@@ -40,12 +40,12 @@ pub fn first_epoch(
     tools_json: String,
     workspace: &Path,
     backend: &str,
-) -> Result<EpochStarted, EpochError> {
+) -> Result<ContextEpochStarted, EpochError> {
     let text = system_prompt(&Surroundings { workspace, backend, network: false });
     // Tools stand before system in the prefix, so this one breakpoint covers both.
     let cache_control = CacheControl { r#type: "ephemeral", ttl: "1h" };
     let system = [SystemBlock { r#type: "text", text: &text, cache_control }];
-    Ok(EpochStarted {
+    Ok(ContextEpochStarted {
         number: 1,
         renderer: RENDERER,
         model: settings.model.clone(),

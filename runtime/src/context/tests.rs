@@ -4,19 +4,19 @@ use super::{RENDERER, RenderError, first_epoch, render};
 use crate::claude::ModelTable;
 use expect_test::expect;
 use proptest::prelude::*;
-use retrace_events::clock::SeededMint;
+use retrace_events::mint::SeededMint;
 use retrace_events::log::MemoryLog;
-use retrace_events::payload::context::{EpochStarted, Passage, Retrieved, Source};
+use retrace_events::payload::context::{ContextEpochStarted, ContextPassage, ContextRetrieved, ContextSource};
 use retrace_events::payload::settings::{Budget, Settings};
-use retrace_events::payload::tool::Finished;
-use retrace_events::payload::turn::{Answered, Interrupted, PromptSource, Prompted, Usage};
+use retrace_events::payload::tool::ToolFinished;
+use retrace_events::payload::turn::{TurnAnswered, TurnInterrupted, PromptSource, TurnPrompted, Usage};
 use retrace_events::{CallId, Class, EventId, Hash, Payload, SessionState, StreamId, Token, Writer};
 use serde_json::Value;
 use std::path::Path;
 use std::sync::Arc;
 
-fn epoch() -> EpochStarted {
-    EpochStarted {
+fn epoch() -> ContextEpochStarted {
+    ContextEpochStarted {
         number: 1,
         renderer: RENDERER,
         model: "claude-test".into(),
@@ -32,11 +32,11 @@ fn epoch() -> EpochStarted {
 }
 
 fn prompt(text: &str) -> Payload {
-    Prompted { text: text.into(), source: PromptSource::Local, attachments: Vec::new() }.into()
+    TurnPrompted { text: text.into(), source: PromptSource::Local, attachments: Vec::new() }.into()
 }
 
 fn answer(content: &str) -> Payload {
-    Answered {
+    TurnAnswered {
         request: EventId(uuid::Uuid::nil()),
         content: content.into(),
         model: "claude-test".into(),
@@ -51,7 +51,7 @@ fn answer(content: &str) -> Payload {
 }
 
 fn result(call: &str, content: &str, is_error: bool) -> Payload {
-    Finished {
+    ToolFinished {
         call: CallId(call.into()),
         is_error,
         content: content.into(),
@@ -99,7 +99,7 @@ fn a_request_is_these_bytes() {
 
 #[test]
 fn an_interrupted_turn_and_the_next_prompt_make_one_message() {
-    let interrupted = Interrupted { by: "signal".into(), during: "x".into() };
+    let interrupted = TurnInterrupted { by: "signal".into(), during: "x".into() };
     let body = body(vec![prompt("one"), epoch().into(), interrupted.into(), prompt("two")]);
     let json: Value = serde_json::from_str(&body).unwrap();
     assert_eq!(json["messages"].as_array().unwrap().len(), 1);
@@ -117,14 +117,14 @@ fn an_answer_without_content_is_left_out() {
 fn what_cannot_be_rendered_is_refused() {
     assert!(matches!(render(&SessionState::default()), Err(RenderError::NoEpoch)));
     let of = |payloads| render(states(payloads).last().unwrap());
-    let unknown = EpochStarted { renderer: 99, ..epoch() };
+    let unknown = ContextEpochStarted { renderer: 99, ..epoch() };
     assert!(matches!(of(vec![unknown.into()]), Err(RenderError::UnknownRenderer(99))));
-    let broken = EpochStarted { tools: "[".into(), ..epoch() };
+    let broken = ContextEpochStarted { tools: "[".into(), ..epoch() };
     assert!(matches!(of(vec![broken.into()]), Err(RenderError::NotJson { what: "tools", .. })));
-    let passage = Passage { text: "x".into(), source: Source::Summary("n".into()), tokens: 1, score_milli: 1 };
-    let seeded = EpochStarted { seed: vec![passage.clone()], ..epoch() };
+    let passage = ContextPassage { text: "x".into(), source: ContextSource::Summary("n".into()), tokens: 1, score_milli: 1 };
+    let seeded = ContextEpochStarted { seed: vec![passage.clone()], ..epoch() };
     assert!(matches!(of(vec![seeded.into()]), Err(RenderError::Foreign(_))));
-    let found = Retrieved { query: "q".into(), passages: vec![passage], index_position: 1 };
+    let found = ContextRetrieved { query: "q".into(), passages: vec![passage], index_position: 1 };
     assert!(matches!(of(vec![epoch().into(), found.into()]), Err(RenderError::Foreign(_))));
 }
 

@@ -10,7 +10,7 @@ use super::output::{INLINE_BYTES, Omitted, cap, one_line, plural, thousands};
 use super::schema::{ToolSchema, parse};
 use super::{Tool, ToolContext, ToolFailure, ToolResult, missing};
 use async_trait::async_trait;
-use retrace_events::payload::tool::Effect;
+use retrace_events::payload::tool::ToolEffect;
 use retrace_events::redact::Redactor;
 use retrace_sandbox::{Chunk, ExecRequest};
 use schemars::JsonSchema;
@@ -56,8 +56,8 @@ impl Tool for Bash {
         ToolSchema::of::<Input>(NAME, DESCRIPTION)
     }
 
-    fn effect(&self) -> Effect {
-        Effect::Writes
+    fn effect(&self) -> ToolEffect {
+        ToolEffect::Writes
     }
 
     fn summary(&self, input: &Value) -> String {

@@ -12,7 +12,7 @@ use super::schema::{ToolSchema, parse};
 use super::text_file::{NotText, TextFile, decode};
 use super::{Tool, ToolContext, ToolFailure, ToolResult, missing, write_file};
 use async_trait::async_trait;
-use retrace_events::payload::tool::Effect;
+use retrace_events::payload::tool::ToolEffect;
 use retrace_sandbox::{FailureKind, SandboxError};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -60,8 +60,8 @@ impl Tool for EditFile {
         ToolSchema::of::<Input>(NAME, DESCRIPTION)
     }
 
-    fn effect(&self) -> Effect {
-        Effect::Writes
+    fn effect(&self) -> ToolEffect {
+        ToolEffect::Writes
     }
 
     fn summary(&self, input: &Value) -> String {

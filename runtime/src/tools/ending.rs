@@ -1,7 +1,7 @@
 //! How a command ended, in words: the first line of what the model is told of it.
 
 use super::output::thousands;
-use retrace_events::payload::tool::Exit;
+use retrace_events::payload::tool::ToolExit;
 use retrace_sandbox::{ExecResult, LimitHit, Limits};
 
 /// The signals that commands die of, by Linux number.
@@ -27,7 +27,7 @@ const SIGNALS: &[(i32, &str)] = &[
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Ending {
     /// For programs.
-    pub(super) exit: Exit,
+    pub(super) exit: ToolExit,
     /// For the model: `exit code: 0`, and what else there is to say.
     pub(super) line: String,
     /// The first limit that was hit: its name, and what it is.
@@ -37,7 +37,7 @@ pub(super) struct Ending {
 impl Ending {
     /// The ending of a command that was given `timeout_ms` in a sandbox with `limits`.
     pub(super) fn of(result: &ExecResult, timeout_ms: u64, limits: &Limits) -> Self {
-        let exit = Exit { code: result.code, signal: result.signal, timed_out: result.timed_out };
+        let exit = ToolExit { code: result.code, signal: result.signal, timed_out: result.timed_out };
         let timeout_ms = timeout_ms.min(limits.wall_ms);
         let mut line = if result.timed_out {
             format!("timed out after {} ms; it was ended with all that it had started", thousands(timeout_ms))

@@ -9,7 +9,7 @@ use super::output::{one_line, plural, thousands, visible};
 use super::schema::{ToolSchema, parse};
 use super::{Tool, ToolContext, ToolFailure, ToolResult};
 use async_trait::async_trait;
-use retrace_events::payload::tool::Effect;
+use retrace_events::payload::tool::ToolEffect;
 use retrace_sandbox::{Entry, EntryKind, ListDone, Listing, Truncation};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -55,8 +55,8 @@ impl Tool for ListDir {
         ToolSchema::of::<Input>(NAME, DESCRIPTION)
     }
 
-    fn effect(&self) -> Effect {
-        Effect::ReadOnly
+    fn effect(&self) -> ToolEffect {
+        ToolEffect::ReadOnly
     }
 
     fn summary(&self, input: &Value) -> String {

@@ -28,7 +28,7 @@ mod write_file;
 mod tests;
 
 use async_trait::async_trait;
-use retrace_events::payload::tool::{Effect, Exit};
+use retrace_events::payload::tool::{ToolEffect, ToolExit};
 use retrace_events::{BlobRef, CallId, EventLog};
 use retrace_sandbox::Sandbox;
 use std::sync::Arc;
@@ -68,7 +68,7 @@ pub struct ToolResult {
     /// Whether that is a failure.
     pub is_error: bool,
     /// How the command ended, when there was one.
-    pub exit: Option<Exit>,
+    pub exit: Option<ToolExit>,
     /// The whole output, when `content` has only a part.
     pub output: Option<BlobRef>,
     /// Files it changed, relative to the workspace.
@@ -115,7 +115,7 @@ pub trait Tool: Send + Sync {
     fn schema(&self) -> ToolSchema;
 
     /// Whether a call may be carried out a second time without harm.
-    fn effect(&self) -> Effect;
+    fn effect(&self) -> ToolEffect;
 
     /// One line for people, from an input that may be anything: `cargo test`, `src/lib.rs`.
     fn summary(&self, input: &serde_json::Value) -> String;
@@ -143,6 +143,6 @@ pub fn all() -> Vec<Arc<dyn Tool>> {
 
 /// What a call of `tool` may do to the world. A tool that does not exist does nothing.
 #[must_use]
-pub fn effect_of(tool: &str) -> Effect {
-    all().iter().find(|known| known.name() == tool).map_or(Effect::ReadOnly, |known| known.effect())
+pub fn effect_of(tool: &str) -> ToolEffect {
+    all().iter().find(|known| known.name() == tool).map_or(ToolEffect::ReadOnly, |known| known.effect())
 }

@@ -12,7 +12,7 @@ use super::text_file::{Encoding, LineEnds, NotText, detect};
 use super::window::Window;
 use super::{Tool, ToolContext, ToolFailure, ToolResult, magic};
 use async_trait::async_trait;
-use retrace_events::payload::tool::Effect;
+use retrace_events::payload::tool::ToolEffect;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
@@ -62,8 +62,8 @@ impl Tool for ReadFile {
         ToolSchema::of::<Input>(NAME, DESCRIPTION)
     }
 
-    fn effect(&self) -> Effect {
-        Effect::ReadOnly
+    fn effect(&self) -> ToolEffect {
+        ToolEffect::ReadOnly
     }
 
     fn summary(&self, input: &Value) -> String {

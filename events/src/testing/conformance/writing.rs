@@ -26,7 +26,7 @@ pub async fn events_come_back_as_they_were_appended(backend: &dyn Backend) {
     let (log, stream) = (backend.open().await, example_stream("fields"));
     let mut maker = EventMaker::new(stream.clone(), 1);
     let first = maker.prompt("ß\u{0}\u{1F980}\r\n\"'\\");
-    let closed = session::Closed { why: String::new() }.into();
+    let closed = session::SessionClosed { why: String::new() }.into();
     let second = maker.payload(&closed, Some(first.id));
     let third = maker.raw("future.thing", 65_535, (0..=255).collect(), Some(second.id));
     log.append(std::slice::from_ref(&first)).await.unwrap();
@@ -273,7 +273,7 @@ pub async fn a_fork_begins_with_its_parents_hash(backend: &dyn Backend) {
     let events = maker.prompts(3);
     log.append(&events).await.unwrap();
     let parent_hash = events[1].hash().unwrap();
-    let forked = session::Forked {
+    let forked = session::SessionForked {
         parent: parent.clone(),
         parent_seq: 1,
         parent_hash,

@@ -5,7 +5,7 @@ use super::{Style, clean, units};
 use crate::tools;
 use retrace_events::fold::OpenCall;
 use retrace_events::payload::Tool;
-use retrace_events::payload::tool::{Called, Exit, Finished};
+use retrace_events::payload::tool::{ToolCalled, ToolExit, ToolFinished};
 use retrace_events::redact::Redactor;
 use retrace_events::{CallId, payload};
 use std::collections::HashMap;
@@ -53,7 +53,7 @@ impl Calls {
                 let content = clean::short(&redactor.redact(&unknown.content), 300);
                 format!("{} {label}{}: {content}\n", style.yellow("└"), style.yellow("outcome unknown"))
             }
-            Tool::Denied(payload::tool::Denied { call, by, content }) => {
+            Tool::Denied(payload::tool::ToolDenied { call, by, content }) => {
                 let label = self.close(call).0;
                 let content = clean::short(&redactor.redact(content), 300);
                 format!("{} {label}not done ({}): {content}\n", style.yellow("└"), clean::short(by, 40))
@@ -71,7 +71,7 @@ impl Calls {
         self.open.insert(call.id.clone(), Open { crowded: true, ..Open::new(&call.tool, &summary) });
     }
 
-    fn begin(&mut self, called: &Called, style: Style, detail: Detail, redactor: &Redactor) -> String {
+    fn begin(&mut self, called: &ToolCalled, style: Style, detail: Detail, redactor: &Redactor) -> String {
         let summary = self.summary(&called.tool, &called.input, redactor);
         let crowded = !self.open.is_empty();
         self.open.values_mut().for_each(|open| open.crowded = true);
@@ -93,7 +93,7 @@ impl Calls {
         clean::short(&redactor.redact(&summary), CALL_CHARS)
     }
 
-    fn finish(&mut self, finished: &Finished, style: Style, detail: Detail, redactor: &Redactor) -> String {
+    fn finish(&mut self, finished: &ToolFinished, style: Style, detail: Detail, redactor: &Redactor) -> String {
         let (label, command) = self.close(&finished.call);
         let content = clean::text(&redactor.redact(&finished.content));
         let lines = content.lines().count() as u64;
@@ -131,12 +131,12 @@ impl Calls {
 }
 
 /// How a call ended, in a few words.
-fn ending(exit: Option<&Exit>, is_error: bool) -> String {
+fn ending(exit: Option<&ToolExit>, is_error: bool) -> String {
     match exit {
-        Some(Exit { timed_out: true, .. }) => "timed out".to_owned(),
-        Some(Exit { signal: Some(signal), .. }) => format!("signal {signal}"),
-        Some(Exit { code: Some(code), .. }) => format!("exit {code}"),
-        Some(Exit { .. }) | None => if is_error { "failed" } else { "ok" }.to_owned(),
+        Some(ToolExit { timed_out: true, .. }) => "timed out".to_owned(),
+        Some(ToolExit { signal: Some(signal), .. }) => format!("signal {signal}"),
+        Some(ToolExit { code: Some(code), .. }) => format!("exit {code}"),
+        Some(ToolExit { .. }) | None => if is_error { "failed" } else { "ok" }.to_owned(),
     }
 }
 

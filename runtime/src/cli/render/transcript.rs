@@ -5,7 +5,7 @@ use super::calls::Calls;
 use super::{Style, clean, other, units};
 use crate::tools::Tool;
 use retrace_events::fold::OpenCall;
-use retrace_events::payload::turn::{Answered, Ended, Failed, Interrupted, Outcome, Requested};
+use retrace_events::payload::turn::{TurnAnswered, TurnEnded, TurnFailed, TurnInterrupted, TurnOutcome, TurnRequested};
 use retrace_events::payload::{Payload, Sandbox, Turn};
 use retrace_events::redact::Redactor;
 use retrace_events::{Event, payload};
@@ -93,7 +93,7 @@ impl Transcript {
 
     /// The text of an answer that was not streamed.
     #[must_use]
-    pub(crate) fn answer_text(&self, answered: &Answered) -> String {
+    pub(crate) fn answer_text(&self, answered: &TurnAnswered) -> String {
         let answer = AnswerText::read(&answered.content, &self.redactor);
         let mut text = String::new();
         if self.detail == Detail::Full && !answer.thinking.is_empty() {
@@ -109,7 +109,7 @@ impl Transcript {
 
     /// Tokens, cost and time of an answer.
     #[must_use]
-    pub(crate) fn answer_figures(&self, answered: &Answered) -> String {
+    pub(crate) fn answer_figures(&self, answered: &TurnAnswered) -> String {
         let usage = &answered.usage;
         let cached = match usage.cache_read_tokens {
             0 => String::new(),
@@ -139,7 +139,7 @@ impl Transcript {
             Turn::Requested(requested) => self.full(request_line(requested)),
             Turn::Answered(answered) => format!("{}{}", self.answer_text(answered), self.answer_figures(answered)),
             Turn::Failed(failed) => self.failure(failed),
-            Turn::Interrupted(Interrupted { by, during }) => {
+            Turn::Interrupted(TurnInterrupted { by, during }) => {
                 let line = format!("interrupted by {}: {}", clean::short(by, 40), clean::short(during, 80));
                 format!("{}\n", self.style.yellow(&line))
             }
@@ -147,7 +147,7 @@ impl Transcript {
         }
     }
 
-    fn failure(&self, failed: &Failed) -> String {
+    fn failure(&self, failed: &TurnFailed) -> String {
         let status = failed.status.map(|status| format!(" (HTTP {status})")).unwrap_or_default();
         let message = clean::short(&self.redactor.redact(&failed.message), 500);
         let next = match failed.retry_in_ms {
@@ -163,16 +163,16 @@ impl Transcript {
         format!("{} {what}{status}: {message}{billed}{next}\n", self.style.red("!"))
     }
 
-    fn end(&self, ended: &Ended) -> String {
+    fn end(&self, ended: &TurnEnded) -> String {
         let note = clean::text(&self.redactor.redact(&ended.note));
         let word = match ended.outcome {
-            Outcome::Completed => return String::new(),
-            Outcome::Refused => "the model refused",
-            Outcome::AnswerTooLong => "the answer was too long",
-            Outcome::ContextFull => "the context window is full",
-            Outcome::BudgetReached => "a budget is used up",
-            Outcome::RequestFailed => "the request failed",
-            Outcome::RuntimeFailed => "retrace could not go on",
+            TurnOutcome::Completed => return String::new(),
+            TurnOutcome::Refused => "the model refused",
+            TurnOutcome::AnswerTooLong => "the answer was too long",
+            TurnOutcome::ContextFull => "the context window is full",
+            TurnOutcome::BudgetReached => "a budget is used up",
+            TurnOutcome::RequestFailed => "the request failed",
+            TurnOutcome::RuntimeFailed => "retrace could not go on",
         };
         let note = if note.is_empty() { String::new() } else { format!(": {note}") };
         format!("{}{note}\n", self.style.red(word))
@@ -198,7 +198,7 @@ impl Transcript {
     }
 }
 
-fn request_line(requested: &Requested) -> String {
+fn request_line(requested: &TurnRequested) -> String {
     format!(
         "  request to {}: attempt {}, {}, about {} tokens, at most {}, body {}",
         clean::short(&requested.model, 80),

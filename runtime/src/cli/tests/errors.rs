@@ -3,7 +3,7 @@
 use crate::agent::{AgentError, ReplayError};
 use crate::cli::{CliError, Exit};
 use retrace_events::log::LogError;
-use retrace_events::payload::turn::{Failure, Outcome};
+use retrace_events::payload::turn::{TurnFailure, TurnOutcome};
 use retrace_events::testing::example_stream;
 use retrace_sandbox::SandboxError;
 use std::collections::BTreeSet;
@@ -18,13 +18,13 @@ fn codes_are_what_the_help_says_and_no_two_alike() {
 #[test]
 fn outcomes() {
     let cases = [
-        (Outcome::Completed, 0),
-        (Outcome::Refused, 3),
-        (Outcome::AnswerTooLong, 4),
-        (Outcome::ContextFull, 4),
-        (Outcome::BudgetReached, 4),
-        (Outcome::RequestFailed, 5),
-        (Outcome::RuntimeFailed, 1),
+        (TurnOutcome::Completed, 0),
+        (TurnOutcome::Refused, 3),
+        (TurnOutcome::AnswerTooLong, 4),
+        (TurnOutcome::ContextFull, 4),
+        (TurnOutcome::BudgetReached, 4),
+        (TurnOutcome::RequestFailed, 5),
+        (TurnOutcome::RuntimeFailed, 1),
     ];
     for (outcome, code) in cases {
         assert_eq!(Exit::of_outcome(outcome).code(), code, "{outcome:?}");
@@ -91,20 +91,20 @@ fn hints_stand_on_a_line_of_their_own() {
 fn every_failure_the_user_can_do_something_about_has_a_hint() {
     use crate::cli::exit::failure_hint;
     let all = [
-        Failure::RateLimited,
-        Failure::Overloaded,
-        Failure::Server,
-        Failure::Timeout,
-        Failure::Connection,
-        Failure::Stream,
-        Failure::Unfinished,
-        Failure::InvalidRequest,
-        Failure::Authentication,
-        Failure::Permission,
-        Failure::NotFound,
-        Failure::TooLarge,
-        Failure::Lost,
+        TurnFailure::RateLimited,
+        TurnFailure::Overloaded,
+        TurnFailure::Server,
+        TurnFailure::Timeout,
+        TurnFailure::Connection,
+        TurnFailure::Stream,
+        TurnFailure::Unfinished,
+        TurnFailure::InvalidRequest,
+        TurnFailure::Authentication,
+        TurnFailure::Permission,
+        TurnFailure::NotFound,
+        TurnFailure::TooLarge,
+        TurnFailure::Lost,
     ];
     assert!(all.iter().all(|failure| failure_hint(*failure).is_some()));
-    assert_eq!(failure_hint(Failure::Cancelled), None);
+    assert_eq!(failure_hint(TurnFailure::Cancelled), None);
 }

@@ -2,11 +2,11 @@
 
 use super::{LOOKS, Machine};
 use crate::cli::Exit;
-use retrace_events::payload::sandbox::Started as SandboxStarted;
-use retrace_events::payload::session::Started;
+use retrace_events::payload::sandbox::SandboxStarted as SandboxStarted;
+use retrace_events::payload::session::SessionStarted;
 use retrace_events::payload::settings::Settings;
-use retrace_events::payload::tool::{Called, Effect, Finished};
-use retrace_events::payload::turn::{PromptSource, Prompted};
+use retrace_events::payload::tool::{ToolCalled, ToolEffect, ToolFinished};
+use retrace_events::payload::turn::{PromptSource, TurnPrompted};
 use retrace_events::testing::{EventMaker, example_settings};
 use retrace_events::{CallId, Class, EventId, Payload, StreamId, Token, jsonl};
 
@@ -20,7 +20,7 @@ fn export(settings: Settings, workspace: &str) -> String {
         class: Class::Session,
         id: Token::slug("evil"),
     };
-    let session = Started {
+    let session = SessionStarted {
         title: NASTY.to_owned(),
         workspace: workspace.to_owned(),
         retrace_version: "0.1.0".to_owned(),
@@ -28,15 +28,15 @@ fn export(settings: Settings, workspace: &str) -> String {
     };
     let sandbox =
         SandboxStarted { backend: NASTY.to_owned(), level: NASTY.to_owned(), proofs: Vec::new(), limits: Vec::new() };
-    let prompt = Prompted { text: NASTY.to_owned(), source: PromptSource::Local, attachments: Vec::new() };
-    let called = Called {
+    let prompt = TurnPrompted { text: NASTY.to_owned(), source: PromptSource::Local, attachments: Vec::new() };
+    let called = ToolCalled {
         call: CallId(NASTY.to_owned()),
         tool: NASTY.to_owned(),
         input: NASTY.to_owned(),
         answer: EventId(uuid::Uuid::nil()),
-        effect: Effect::ReadOnly,
+        effect: ToolEffect::ReadOnly,
     };
-    let finished = Finished {
+    let finished = ToolFinished {
         call: CallId(NASTY.to_owned()),
         is_error: true,
         content: NASTY.to_owned(),

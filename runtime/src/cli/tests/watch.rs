@@ -6,7 +6,7 @@ use crate::cli::render::{Detail, LivePrinter, Style, Transcript};
 use crate::cli::watch::{Seen, Watch};
 use crate::tools;
 use retrace_events::log::MemoryLog;
-use retrace_events::payload::turn::{Answered, Failed, Failure, Usage};
+use retrace_events::payload::turn::{TurnAnswered, TurnFailed, TurnFailure, Usage};
 use retrace_events::redact::Redactor;
 use retrace_events::testing::{EventMaker, example_stream};
 use retrace_events::{Event, EventId, EventLog};
@@ -110,8 +110,8 @@ async fn a_log_that_fails_meanwhile_is_told_at_the_end() {
     assert!(seen.failed.unwrap().message.contains("damaged"));
 }
 
-fn answer(text: &str) -> Answered {
-    Answered {
+fn answer(text: &str) -> TurnAnswered {
+    TurnAnswered {
         request: EventId(uuid::Uuid::nil()),
         content: format!(r#"[{{"type":"text","text":"{text}"}}]"#),
         model: "m".to_owned(),
@@ -124,10 +124,10 @@ fn answer(text: &str) -> Answered {
     }
 }
 
-fn failure(retry_in_ms: Option<u64>) -> Failed {
-    Failed {
+fn failure(retry_in_ms: Option<u64>) -> TurnFailed {
+    TurnFailed {
         request: EventId(uuid::Uuid::nil()),
-        failure: Failure::Overloaded,
+        failure: TurnFailure::Overloaded,
         status: Some(529),
         message: "busy".to_owned(),
         request_id: None,
@@ -149,7 +149,7 @@ async fn the_last_answer_and_the_last_failure_are_remembered() {
     let (seen, out, err) = session.end().await;
     assert_eq!(
         (seen.last_text.as_str(), seen.gave_up.map(|failed| failed.failure)),
-        ("two", Some(Failure::Overloaded))
+        ("two", Some(TurnFailure::Overloaded))
     );
     assert_eq!(out, "");
     assert!(err.starts_with("one\n") && err.contains("\ntwo\n"), "{err}");

@@ -3,14 +3,14 @@
 use super::harness::{Bench, SECRET, tool_named};
 use crate::tools::ToolFailure;
 use expect_test::expect;
-use retrace_events::payload::tool::Exit;
+use retrace_events::payload::tool::ToolExit;
 use retrace_sandbox::Limits;
 use serde_json::json;
 use std::sync::{Arc, Mutex};
 use tokio_util::sync::CancellationToken;
 
-fn exit(code: i32) -> Option<Exit> {
-    Some(Exit { code: Some(code), signal: None, timed_out: false })
+fn exit(code: i32) -> Option<ToolExit> {
+    Some(ToolExit { code: Some(code), signal: None, timed_out: false })
 }
 
 #[tokio::test]
@@ -162,7 +162,7 @@ async fn a_signal_is_named() {
     let bench = Bench::new().await;
     let result = bench.run("bash", json!({"command": "kill -SEGV $$"})).await;
     assert_eq!(result.content, "ended by signal 11 (SIGSEGV)\n[no output]");
-    assert_eq!(result.exit, Some(Exit { code: None, signal: Some(11), timed_out: false }));
+    assert_eq!(result.exit, Some(ToolExit { code: None, signal: Some(11), timed_out: false }));
 }
 
 #[tokio::test]

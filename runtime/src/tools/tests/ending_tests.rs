@@ -1,7 +1,7 @@
 //! How endings are told.
 
 use crate::tools::ending::Ending;
-use retrace_events::payload::tool::Exit;
+use retrace_events::payload::tool::ToolExit;
 use retrace_sandbox::{ExecResult, LimitHit, Limits};
 
 fn ending(result: ExecResult) -> Ending {
@@ -49,7 +49,7 @@ fn time_and_output_come_before_the_signal_that_ended_it() {
     let ending_of_time = ending(timed_out);
     assert!(ending_of_time.line.starts_with("timed out after 120,000 ms; it was ended"), "{}", ending_of_time.line);
     assert!(ending_of_time.line.ends_with("\nlimit hit: time (120,000 ms): the command took too long"));
-    assert_eq!(ending_of_time.exit, Exit { code: None, signal: Some(9), timed_out: true });
+    assert_eq!(ending_of_time.exit, ToolExit { code: None, signal: Some(9), timed_out: true });
     let output = ending(ExecResult { limits_hit: vec![LimitHit::Output], ..killed });
     assert!(output.line.starts_with("ended for writing too much output"), "{}", output.line);
     assert!(output.line.ends_with("limit hit: output (64 MiB): the command wrote too much output"), "{}", output.line);

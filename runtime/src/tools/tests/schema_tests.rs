@@ -3,7 +3,7 @@
 use super::harness::tool_named;
 use crate::tools::{all, effect_of, tools_json};
 use expect_test::expect_file;
-use retrace_events::payload::tool::Effect;
+use retrace_events::payload::tool::ToolEffect;
 use serde_json::{Value, json};
 
 #[test]
@@ -53,7 +53,7 @@ fn schemas_are_plain_closed_objects_with_every_field_described() {
 #[test]
 fn only_three_tools_write() {
     let writing: Vec<&str> =
-        all().iter().filter(|tool| tool.effect() == Effect::Writes).map(|tool| tool.name()).collect();
+        all().iter().filter(|tool| tool.effect() == ToolEffect::Writes).map(|tool| tool.name()).collect();
     assert_eq!(writing, ["bash", "write_file", "edit_file"]);
     assert!(all().iter().all(|tool| effect_of(tool.name()) == tool.effect()));
 }

@@ -82,7 +82,6 @@ impl Backend for ProcessBackend {
 
     async fn launch(&self, plan: &LaunchPlan<'_>) -> Result<Launched, SandboxError> {
         let bwrap = find_program("bwrap").ok_or(SandboxError::BubblewrapMissing)?;
-        let t0 = std::time::Instant::now();
         let home = std::env::home_dir();
         let toolchains = if plan.policy.home_toolchains { toolchains::found(home.as_deref()) } else { Vec::new() };
         let masked = masks::find(&plan.policy.workspace, &plan.policy.masked_names);
@@ -99,20 +98,16 @@ impl Backend for ProcessBackend {
         if self.sabotage == Some(Sabotage::Environment) {
             env.push(("SABOTAGE_API_KEY".into(), "leaked".into()));
         }
-        eprintln!(" args {:?}", t0.elapsed());
         let cgroup = self.cgroup(plan.limits);
         let exec_limits = exec_limits(plan.limits, &cgroup);
         let doors = cgroup.doors().map_err(|error| start_error(&error))?;
-        eprintln!(" cgroup {:?}", t0.elapsed());
         let (report, report_writer) = admission::report_pipe().map_err(|error| start_error(&error))?;
         arguments.hand_over("--info-fd", report_writer);
         arguments.command(GUEST_INSIDE, &plan.policy.workspace);
 
         let (arguments, kept) = arguments.finish();
-        eprintln!(" {:?}", arguments);
         let command = command(&bwrap, &arguments, env, kept);
         let mut child = spawner::spawn(command).await.map_err(|error| start_error(&error))?;
-        eprintln!(" spawned {:?}", t0.elapsed());
         let pipes = (child.stdin.take(), child.stdout.take(), child.stderr.take());
         let (Some(stdin), Some(stdout), Some(stderr)) = pipes else {
             return Err(start_error(&io::Error::other("no pipes to the process")));

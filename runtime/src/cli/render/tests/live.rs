@@ -5,7 +5,7 @@ use crate::agent::Live;
 use crate::cli::render::{Detail, LivePrinter};
 use retrace_events::CallId;
 use retrace_events::payload::Payload;
-use retrace_events::payload::turn::{Failed, Failure};
+use retrace_events::payload::turn::{TurnFailed, TurnFailure};
 use std::sync::Arc;
 
 fn printer() -> LivePrinter {
@@ -55,9 +55,9 @@ fn what_streamed_with_holes_is_shown_again_in_full() {
 
 #[test]
 fn calls_and_failures_end_the_line_that_streams() {
-    let failed = Failed {
+    let failed = TurnFailed {
         request: some_event(),
-        failure: Failure::Unfinished,
+        failure: TurnFailure::Unfinished,
         status: Some(200),
         message: "cut".to_owned(),
         request_id: None,

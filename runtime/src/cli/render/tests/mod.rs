@@ -43,14 +43,14 @@ fn some_event() -> EventId {
 }
 
 fn started(sandbox: &str) -> Vec<Payload> {
-    let session = payload::session::Started {
+    let session = payload::session::SessionStarted {
         title: "a title".to_owned(),
         workspace: "/home/me/project".to_owned(),
         retrace_version: "0.1.0".to_owned(),
         settings: example_settings(),
     };
-    let proof = |name: &str| payload::sandbox::Proof { name: name.to_owned(), passed: true, detail: String::new() };
-    let sandbox = payload::sandbox::Started {
+    let proof = |name: &str| payload::sandbox::SandboxProof { name: name.to_owned(), passed: true, detail: String::new() };
+    let sandbox = payload::sandbox::SandboxStarted {
         backend: sandbox.to_owned(),
         level: sandbox.to_owned(),
         proofs: vec![proof("network"), proof("root")],
@@ -61,11 +61,11 @@ fn started(sandbox: &str) -> Vec<Payload> {
 
 fn prompted(words: &str) -> Payload {
     let source = payload::turn::PromptSource::Local;
-    payload::turn::Prompted { text: words.to_owned(), source, attachments: Vec::new() }.into()
+    payload::turn::TurnPrompted { text: words.to_owned(), source, attachments: Vec::new() }.into()
 }
 
 fn answered(content: &str) -> Payload {
-    payload::turn::Answered {
+    payload::turn::TurnAnswered {
         request: EventId(uuid::Uuid::nil()),
         content: content.to_owned(),
         model: "m".to_owned(),
@@ -85,22 +85,22 @@ fn answered(content: &str) -> Payload {
 }
 
 fn called(call: &str, tool: &str, input: &str) -> Payload {
-    payload::tool::Called {
+    payload::tool::ToolCalled {
         call: CallId(call.to_owned()),
         tool: tool.to_owned(),
         input: input.to_owned(),
         answer: some_event(),
-        effect: payload::tool::Effect::Writes,
+        effect: payload::tool::ToolEffect::Writes,
     }
     .into()
 }
 
 fn finished(call: &str, code: Option<i32>, content: &str) -> Payload {
-    payload::tool::Finished {
+    payload::tool::ToolFinished {
         call: CallId(call.to_owned()),
         is_error: code.is_some_and(|code| code != 0),
         content: content.to_owned(),
-        exit: code.map(|code| payload::tool::Exit { code: Some(code), signal: None, timed_out: false }),
+        exit: code.map(|code| payload::tool::ToolExit { code: Some(code), signal: None, timed_out: false }),
         output: None,
         changed: Vec::new(),
         duration_ms: 1_234,

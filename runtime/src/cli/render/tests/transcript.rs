@@ -4,9 +4,9 @@ use super::{SECRET, answered, called, events, finished, prompted, redactor, some
 use crate::cli::render::{Detail, Style, Transcript};
 use expect_test::expect;
 use retrace_events::fold::{CallProgress, OpenCall};
-use retrace_events::payload::sandbox::{LimitHit, NetworkAttempted};
-use retrace_events::payload::tool::{Exit, Finished, OutcomeUnknown};
-use retrace_events::payload::turn::{Ended, Failed, Failure, Interrupted, Outcome};
+use retrace_events::payload::sandbox::{SandboxLimitHit, SandboxNetworkAttempted};
+use retrace_events::payload::tool::{ToolExit, ToolFinished, ToolOutcomeUnknown};
+use retrace_events::payload::turn::{TurnEnded, TurnFailed, TurnFailure, TurnInterrupted, TurnOutcome};
 use retrace_events::testing::{EventMaker, example_payloads, example_stream};
 use retrace_events::{BlobRef, CallId, Event, Hash};
 
@@ -23,7 +23,7 @@ fn a_whole_turn() {
         called("3", "bash", r#"{"command":"make"}"#),
         finished("3", Some(0), "one\ntwo\nthree\nfour\nfive\n"),
         answered(r#"[{"type":"text","text":"Done."},{"type":"text","text":"Really."}]"#),
-        Ended { outcome: Outcome::Completed, note: "done".to_owned() }.into(),
+        TurnEnded { outcome: TurnOutcome::Completed, note: "done".to_owned() }.into(),
     ]);
     expect![[r"
         session 00000000-11111111 · claude-example-1 · /home/me/project
@@ -57,12 +57,12 @@ fn a_whole_turn() {
 fn everything_that_can_go_wrong() {
     let failed = |failure, status, retry_in_ms, billed_microusd| {
         let (request, message) = (some_event(), "the API's words".to_owned());
-        Failed { request, failure, status, message, request_id: None, partial: None, billed_microusd, retry_in_ms }
+        TurnFailed { request, failure, status, message, request_id: None, partial: None, billed_microusd, retry_in_ms }
             .into()
     };
-    let end = |exit: Option<Exit>| {
+    let end = |exit: Option<ToolExit>| {
         let call = CallId("9".to_owned());
-        Finished {
+        ToolFinished {
             call,
             is_error: true,
             content: "x".to_owned(),
@@ -73,25 +73,25 @@ fn everything_that_can_go_wrong() {
         }
         .into()
     };
-    let exit = |signal, timed_out| Some(Exit { code: None, signal, timed_out });
-    let over = |outcome| Ended { outcome, note: "why".to_owned() }.into();
+    let exit = |signal, timed_out| Some(ToolExit { code: None, signal, timed_out });
+    let over = |outcome| TurnEnded { outcome, note: "why".to_owned() }.into();
     let story = vec![
-        failed(Failure::RateLimited, Some(429), Some(2_500), 0),
-        failed(Failure::Lost, None, Some(0), 120_000),
-        failed(Failure::Authentication, Some(401), None, 0),
+        failed(TurnFailure::RateLimited, Some(429), Some(2_500), 0),
+        failed(TurnFailure::Lost, None, Some(0), 120_000),
+        failed(TurnFailure::Authentication, Some(401), None, 0),
         end(exit(Some(9), false)),
         end(exit(None, true)),
         end(None),
-        OutcomeUnknown { call: CallId("8".to_owned()), content: "nobody knows".to_owned() }.into(),
-        LimitHit { call: None, limit: "memory".to_owned(), detail: "2 GB".to_owned() }.into(),
-        NetworkAttempted { call: None, destination: "evil.example:443".to_owned(), allowed: false }.into(),
-        Interrupted { by: "signal".to_owned(), during: "tool calls".to_owned() }.into(),
-        over(Outcome::Refused),
-        over(Outcome::AnswerTooLong),
-        over(Outcome::ContextFull),
-        over(Outcome::BudgetReached),
-        over(Outcome::RequestFailed),
-        over(Outcome::RuntimeFailed),
+        ToolOutcomeUnknown { call: CallId("8".to_owned()), content: "nobody knows".to_owned() }.into(),
+        SandboxLimitHit { call: None, limit: "memory".to_owned(), detail: "2 GB".to_owned() }.into(),
+        SandboxNetworkAttempted { call: None, destination: "evil.example:443".to_owned(), allowed: false }.into(),
+        TurnInterrupted { by: "signal".to_owned(), during: "tool calls".to_owned() }.into(),
+        over(TurnOutcome::Refused),
+        over(TurnOutcome::AnswerTooLong),
+        over(TurnOutcome::ContextFull),
+        over(TurnOutcome::BudgetReached),
+        over(TurnOutcome::RequestFailed),
+        over(TurnOutcome::RuntimeFailed),
     ];
     expect![[r"
         ! rate limited (HTTP 429): the API's words · trying again in 2.5s
@@ -141,7 +141,7 @@ fn the_log_is_named_beside_the_sandbox() {
 
 #[test]
 fn large_outputs_and_many_changes_are_counted() {
-    let finished = Finished {
+    let finished = ToolFinished {
         call: CallId("1".to_owned()),
         is_error: false,
         content: "head\n…\ntail".to_owned(),
@@ -196,7 +196,7 @@ fn secrets_are_not_shown_wherever_they_stand() {
         )),
         called("1", "bash", &format!(r#"{{"command":"echo {SECRET}"}}"#)),
         finished("1", Some(0), &format!("out {SECRET}")),
-        Ended { outcome: Outcome::RequestFailed, note: SECRET.to_owned() }.into(),
+        TurnEnded { outcome: TurnOutcome::RequestFailed, note: SECRET.to_owned() }.into(),
     ];
     for detail in [Detail::Short, Detail::Full] {
         let shown = text(detail, story.clone());
@@ -216,10 +216,10 @@ fn hostile_text_cannot_reach_the_terminal() {
         called(hostile, hostile, hostile),
         called(hostile, "bash", &format!(r#"{{"command":{json}}}"#)),
         finished(hostile, Some(1), hostile),
-        OutcomeUnknown { call: CallId(hostile.to_owned()), content: hostile.to_owned() }.into(),
-        LimitHit { call: None, limit: hostile.to_owned(), detail: hostile.to_owned() }.into(),
-        Interrupted { by: hostile.to_owned(), during: hostile.to_owned() }.into(),
-        Ended { outcome: Outcome::Refused, note: hostile.to_owned() }.into(),
+        ToolOutcomeUnknown { call: CallId(hostile.to_owned()), content: hostile.to_owned() }.into(),
+        SandboxLimitHit { call: None, limit: hostile.to_owned(), detail: hostile.to_owned() }.into(),
+        TurnInterrupted { by: hostile.to_owned(), during: hostile.to_owned() }.into(),
+        TurnEnded { outcome: TurnOutcome::Refused, note: hostile.to_owned() }.into(),
     ]);
     for detail in [Detail::Short, Detail::Full] {
         super::clean::assert_harmless(&text(detail, story.clone()));
@@ -243,7 +243,7 @@ fn results_of_calls_from_before_are_named() {
     };
     let mut transcript = transcript(Detail::Short);
     transcript.know(&[call]);
-    let unknown = OutcomeUnknown { call: CallId("7".to_owned()), content: "who knows".to_owned() };
+    let unknown = ToolOutcomeUnknown { call: CallId("7".to_owned()), content: "who knows".to_owned() };
     let shown = transcript.event(&events(vec![unknown.into()])[0]);
     assert_eq!(shown, "└ bash make: outcome unknown: who knows\n");
 }

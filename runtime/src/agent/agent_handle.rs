@@ -8,9 +8,9 @@ use super::step::step;
 use crate::claude::{ClaudeClient, ModelTable, RetryPolicy};
 use crate::context::first_epoch;
 use crate::tools::{self, Tool};
-use retrace_events::payload::session::{Configured, Started};
+use retrace_events::payload::session::{SessionConfigured, SessionStarted};
 use retrace_events::payload::settings::Settings;
-use retrace_events::payload::turn::{Ended, Outcome, PromptSource, Prompted};
+use retrace_events::payload::turn::{TurnEnded, TurnOutcome, PromptSource, TurnPrompted};
 use retrace_events::redact::Redactor;
 use retrace_events::{Event, EventId, EventLog, Hash, Mint, Payload, SessionState, StreamId, Writer, fold};
 use retrace_sandbox::Sandbox;
@@ -68,7 +68,7 @@ pub enum TurnEnd {
     /// The turn ended by itself.
     Ended {
         /// How.
-        outcome: Outcome,
+        outcome: TurnOutcome,
         /// In words.
         note: String,
     },
@@ -109,7 +109,7 @@ impl Agent {
         let sandbox = sandboxing::start(&wish(&parts, &workspace, &settings)).await?;
         let writer = Writer::create(Arc::clone(&parts.log), Arc::clone(&parts.mint), stream, Hash::GENESIS);
         let mut agent = Self::assemble(parts, writer, SessionState::default(), settings, workspace, sandbox);
-        let started = Started {
+        let started = SessionStarted {
             title,
             workspace: agent.workspace.display().to_string(),
             retrace_version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -147,7 +147,7 @@ impl Agent {
         let mut agent = Self::assemble(parts, writer, state, settings, workspace, sandbox);
         let mut batch = Vec::new();
         if let Some((settings, why)) = changed {
-            batch.push((Configured { settings, why }.into(), None));
+            batch.push((SessionConfigured { settings, why }.into(), None));
         }
         batch.push((sandboxing::started(&agent.sandbox).into(), None));
         agent.append(batch).await?;
@@ -187,7 +187,7 @@ impl Agent {
             return Err(AgentError::EmptyPrompt);
         }
         let text = self.parts.redactor.redact(text).into_owned();
-        self.append(vec![(Prompted { text, source, attachments: Vec::new() }.into(), None)]).await?;
+        self.append(vec![(TurnPrompted { text, source, attachments: Vec::new() }.into(), None)]).await?;
         self.restarts = 0;
         Ok(())
     }
@@ -221,7 +221,7 @@ impl Agent {
                 }
                 Next::SettleCall(call) => self.settle_call(call).await?,
                 Next::End { outcome, note } => {
-                    self.append(vec![(Ended { outcome, note: note.clone() }.into(), None)]).await?;
+                    self.append(vec![(TurnEnded { outcome, note: note.clone() }.into(), None)]).await?;
                     return Ok(TurnEnd::Ended { outcome, note });
                 }
             }
@@ -244,11 +244,11 @@ impl Agent {
     async fn restart_sandbox(&mut self) -> Result<(), AgentError> {
         self.restarts += 1;
         let why = "the sandbox ended unexpectedly".to_owned();
-        self.append(vec![(retrace_events::payload::sandbox::Stopped { why, unexpected: true }.into(), None)]).await?;
+        self.append(vec![(retrace_events::payload::sandbox::SandboxStopped { why, unexpected: true }.into(), None)]).await?;
         if self.restarts > MAX_SANDBOX_RESTARTS {
             let note = format!("the sandbox ended {} times in one turn", self.restarts);
             self.settle_open_calls("the sandbox is gone").await?;
-            self.append(vec![(Ended { outcome: Outcome::RuntimeFailed, note }.into(), None)]).await?;
+            self.append(vec![(TurnEnded { outcome: TurnOutcome::RuntimeFailed, note }.into(), None)]).await?;
             return Ok(());
         }
         self.parts.live.send(Live::Notice("the sandbox ended unexpectedly; starting another".to_owned()));
