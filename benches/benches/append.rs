@@ -5,8 +5,8 @@
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use retrace_benches::{one_kilobyte, stream};
-use retrace_events::mint::SystemMint;
 use retrace_events::log::{NatsLog, NatsOptions, SqliteLog};
+use retrace_events::mint::SystemMint;
 use retrace_events::testing::NatsServer;
 use retrace_events::{EventLog, Hash, Writer};
 use std::fs::File;
@@ -74,8 +74,11 @@ fn bare_fsync(c: &mut Criterion) {
 fn bare_publish(c: &mut Criterion, runtime: &Runtime, url: &str) {
     let context = runtime.block_on(async {
         let context = async_nats::jetstream::new(async_nats::connect(url).await.unwrap());
-        let config =
-            async_nats::jetstream::stream::Config { name: "bare".into(), subjects: vec!["bare".into()], ..Default::default() };
+        let config = async_nats::jetstream::stream::Config {
+            name: "bare".into(),
+            subjects: vec!["bare".into()],
+            ..Default::default()
+        };
         context.create_stream(config).await.unwrap();
         context
     });

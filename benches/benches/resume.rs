@@ -5,8 +5,8 @@
 
 use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
 use retrace_benches::{session, stream};
-use retrace_events::mint::SystemMint;
 use retrace_events::log::{NatsLog, NatsOptions, SqliteLog};
+use retrace_events::mint::SystemMint;
 use retrace_events::testing::NatsServer;
 use retrace_events::{EventLog, Hash, StreamId, Writer, fold};
 use std::sync::Arc;

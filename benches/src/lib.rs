@@ -4,7 +4,7 @@ use retrace_events::payload::context::ContextEpochStarted;
 use retrace_events::payload::session::SessionStarted;
 use retrace_events::payload::settings::{Budget, Settings};
 use retrace_events::payload::tool::{ToolCalled, ToolEffect, ToolExit, ToolFinished};
-use retrace_events::payload::turn::{TurnAnswered, PromptSource, TurnPrompted, TurnRequested, Usage};
+use retrace_events::payload::turn::{PromptSource, TurnAnswered, TurnPrompted, TurnRequested, Usage};
 use retrace_events::{CallId, Class, EventId, Hash, Payload, StreamId, Token};
 
 /// The stream of a session in the benchmarks.
@@ -41,7 +41,6 @@ pub fn session(events: usize) -> Vec<Payload> {
     payloads.truncate(events);
     payloads
 }
-
 
 fn started() -> Payload {
     let settings = Settings {
@@ -113,7 +112,7 @@ fn called(answer: EventId, step: usize) -> ToolCalled {
         call: CallId(format!("toolu_{step}")),
         tool: "bash".into(),
         input: r#"{"command":"cargo test"}"#.into(),
-        answer,
+        request: answer,
         effect: ToolEffect::Writes,
     }
 }

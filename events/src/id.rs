@@ -1,6 +1,8 @@
-//! Names of things: streams, events, calls, moments. All are validated where they are made, so that whoever holds
+//! Names of things: streams, events, calls. All are validated where they are made, so that whoever holds
 //! one can put it into a subject, a path or a query as it is.
 
+pub use crate::timestamp::Timestamp;
+pub use crate::token::Token;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
@@ -19,61 +21,8 @@ pub struct InvalidId {
 }
 
 impl InvalidId {
-    fn new(what: &'static str, text: &str, why: &'static str) -> Self {
+    pub(crate) fn new(what: &'static str, text: &str, why: &'static str) -> Self {
         Self { what, text: text.chars().take(80).collect(), why }
-    }
-}
-
-/// One part of a stream's name: 1 to 64 of `a-z 0-9 _ -`, so that it needs no quoting in a NATS subject or a path.
-#[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Debug, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
-pub struct Token(String);
-
-impl Token {
-    /// Checks `text` and wraps it.
-    ///
-    /// # Errors
-    /// When it is empty, longer than 64 bytes, or has another character.
-    pub fn new(text: &str) -> Result<Self, InvalidId> {
-        let allowed = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_' || b == b'-';
-        if text.is_empty() || text.len() > 64 || !text.bytes().all(allowed) {
-            return Err(InvalidId::new("name", text, "1 to 64 characters of a-z, 0-9, `_`, `-`"));
-        }
-        Ok(Self(text.to_owned()))
-    }
-
-    /// Makes a token out of any text: other characters become `-`, what is too long is cut, empty becomes `x`.
-    #[must_use]
-    pub fn slug(text: &str) -> Self {
-        let lower = text.to_lowercase();
-        let keep = |c: char| if c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_' { c } else { '-' };
-        let slug: String = lower.chars().map(keep).take(64).collect();
-        Self(if slug.is_empty() { "x".to_owned() } else { slug })
-    }
-
-    /// The text.
-    #[must_use]
-    pub fn as_str(&self) -> &str {
-        &self.0
-    }
-}
-
-impl TryFrom<String> for Token {
-    type Error = InvalidId;
-    fn try_from(text: String) -> Result<Self, InvalidId> {
-        Self::new(&text)
-    }
-}
-
-impl From<Token> for String {
-    fn from(token: Token) -> Self {
-        token.0
-    }
-}
-
-impl fmt::Display for Token {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
     }
 }
 
@@ -187,27 +136,5 @@ pub struct CallId(pub String);
 impl fmt::Display for CallId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
-    }
-}
-
-/// A moment in UTC, in milliseconds since 1970.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug, Default, Serialize, Deserialize)]
-pub struct Timestamp(pub u64);
-
-impl Timestamp {
-    /// Milliseconds from `earlier` to this moment; 0 when the clock went backwards.
-    #[must_use]
-    pub const fn since_ms(self, earlier: Self) -> u64 {
-        self.0.saturating_sub(earlier.0)
-    }
-}
-
-impl fmt::Display for Timestamp {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let ms = i64::try_from(self.0).unwrap_or(i64::MAX);
-        match jiff::Timestamp::from_millisecond(ms) {
-            Ok(moment) => write!(f, "{moment:.3}"),
-            Err(_) => write!(f, "{} ms", self.0),
-        }
     }
 }

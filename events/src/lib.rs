@@ -6,7 +6,6 @@
 //! store, redaction, and the session fold. It never talks to a model and never runs anything.
 
 pub mod blob;
-pub mod mint;
 pub mod codec;
 pub mod envelope;
 pub mod fold;
@@ -14,20 +13,23 @@ pub mod hash;
 pub mod id;
 pub mod jsonl;
 pub mod log;
+pub mod mint;
 pub mod payload;
 pub mod redact;
 #[cfg(feature = "testing")]
 pub mod testing;
+mod timestamp;
+mod token;
 pub mod upcast;
 pub mod verify;
 pub mod writer;
 
 pub use blob::{BlobRef, BlobStore};
-pub use mint::Mint;
 pub use envelope::{Envelope, Event};
 pub use fold::SessionState;
 pub use hash::Hash;
 pub use id::{CallId, Class, EventId, StreamId, Timestamp, Token};
 pub use log::{EventLog, Head, LogError, Position};
+pub use mint::Mint;
 pub use payload::Payload;
 pub use writer::Writer;

@@ -4,12 +4,12 @@
 #[path = "writer_tests.rs"]
 mod tests;
 
-use crate::mint::Mint;
 use crate::codec::Decoded;
 use crate::envelope::{Envelope, Event};
 use crate::hash::Hash;
 use crate::id::{EventId, StreamId};
 use crate::log::{EventLog, LogError};
+use crate::mint::Mint;
 use crate::payload::Payload;
 use std::sync::Arc;
 

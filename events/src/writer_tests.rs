@@ -3,14 +3,15 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
 
 use super::*;
-use crate::mint::SeededMint;
 use crate::log::{Fault, MemoryLog};
+use crate::mint::SeededMint;
 use crate::payload::{session, turn};
 use crate::testing::example_stream;
 use crate::verify::verify_stream;
 
 fn prompt(text: &str) -> (Payload, Option<EventId>) {
-    let prompted = turn::TurnPrompted { text: text.to_owned(), source: turn::PromptSource::Local, attachments: Vec::new() };
+    let prompted =
+        turn::TurnPrompted { text: text.to_owned(), source: turn::PromptSource::Local, attachments: Vec::new() };
     (prompted.into(), None)
 }
 

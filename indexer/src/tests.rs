@@ -2,16 +2,20 @@
 
 use crate::Outline;
 use expect_test::expect;
-use retrace_events::mint::SeededMint;
 use retrace_events::log::MemoryLog;
+use retrace_events::mint::SeededMint;
 use retrace_events::payload::tool::{ToolCalled, ToolDenied, ToolEffect, ToolExit, ToolFinished, ToolOutcomeUnknown};
-use retrace_events::payload::turn::{TurnEnded, TurnInterrupted, TurnOutcome, PromptSource, TurnPrompted};
+use retrace_events::payload::turn::{PromptSource, TurnEnded, TurnInterrupted, TurnOutcome, TurnPrompted};
 use retrace_events::{CallId, Class, Event, EventId, Hash, Payload, StreamId, Token, Writer};
 use std::sync::Arc;
 
 async fn events(payloads: Vec<Payload>) -> Vec<Event> {
-    let stream =
-        StreamId { tenant: Token::slug("local"), project: Token::slug("p"), class: Class::Session, id: Token::slug("s") };
+    let stream = StreamId {
+        tenant: Token::slug("local"),
+        project: Token::slug("p"),
+        class: Class::Session,
+        id: Token::slug("s"),
+    };
     let log = Arc::new(MemoryLog::new());
     let mut writer = Writer::create(log, Arc::new(SeededMint::new(1)), stream, Hash::GENESIS);
     writer.append(payloads.into_iter().map(|payload| (payload, None)).collect()).await.unwrap()
@@ -24,7 +28,7 @@ fn prompt(text: &str) -> Payload {
 fn called(call: &str, tool: &str, input: &str) -> Payload {
     let answer = EventId(uuid::Uuid::nil());
     let effect = ToolEffect::Writes;
-    ToolCalled { call: CallId(call.into()), tool: tool.into(), input: input.into(), answer, effect }.into()
+    ToolCalled { call: CallId(call.into()), tool: tool.into(), input: input.into(), request: answer, effect }.into()
 }
 
 fn finished(call: &str, exit: Option<ToolExit>, changed: &[&str]) -> Payload {

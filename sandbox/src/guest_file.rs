@@ -5,8 +5,9 @@
 
 use std::fs::{self, File, Permissions};
 use std::io::{self, Read as _, Write as _};
-use std::os::unix::fs::PermissionsExt as _;
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 
 use crate::error::SandboxError;
 
@@ -39,9 +40,23 @@ impl GuestFiles {
     }
 }
 
+/// Files that this process has compared already, with what would change if someone replaced or wrote to them.
+static COMPARED: Mutex<Vec<(PathBuf, Identity)>> = Mutex::new(Vec::new());
+
+/// Device, inode, size, mode, and the time of the last change of any of it, which cannot be set back.
+type Identity = (u64, u64, u64, u32, (i64, i64));
+
 fn ensure(path: &Path, contents: &[u8], mode: u32) -> io::Result<()> {
-    if is_same(path, contents, mode).unwrap_or(false) {
-        return Ok(());
+    let compared = || COMPARED.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Ok(identity) = identity(path) {
+        let known = (path.to_path_buf(), identity);
+        if compared().contains(&known) {
+            return Ok(());
+        }
+        if is_same(path, contents, mode).unwrap_or(false) {
+            compared().push(known);
+            return Ok(());
+        }
     }
     let dir = path.parent().unwrap_or(Path::new("."));
     let mut temporary = tempfile::NamedTempFile::new_in(dir)?;
@@ -51,6 +66,11 @@ fn ensure(path: &Path, contents: &[u8], mode: u32) -> io::Result<()> {
     // A writable descriptor kept open would make the kernel refuse to run it ("text file busy").
     temporary.into_temp_path().persist(path)?;
     Ok(())
+}
+
+fn identity(path: &Path) -> io::Result<Identity> {
+    let metadata = fs::symlink_metadata(path)?;
+    Ok((metadata.dev(), metadata.ino(), metadata.len(), metadata.mode(), (metadata.ctime(), metadata.ctime_nsec())))
 }
 
 fn is_same(path: &Path, contents: &[u8], mode: u32) -> io::Result<bool> {

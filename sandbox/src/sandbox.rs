@@ -94,21 +94,34 @@ impl Sandbox {
     ) -> Result<Self, SandboxError> {
         let started = Instant::now();
         let files = GuestFiles::unpack(guest_dir)?;
+        eprintln!("unpack {:?}", started.elapsed());
         let policy = policy.checked(&files.dir, std::env::home_dir().as_deref())?;
         let plan = LaunchPlan { policy: &policy, limits, files: &files, sandbox_id: sandbox_id() };
+        eprintln!("policy {:?}", started.elapsed());
         let launched = backend.launch(&plan).await?;
+        eprintln!("launched {:?}", started.elapsed());
         let meter = Arc::clone(&launched.meter);
         let keeper = Keeper { lifeline: launched.lifeline, meter: Arc::clone(&meter) };
         let explain = |stderr: &str, otherwise| backend.explain(stderr, otherwise);
         let Connected { link, hello } =
             connect(launched.stdin, launched.stdout, launched.stderr, keeper, explain).await?;
+        eprintln!("hello {:?}", started.elapsed());
         let launch_ms = started.elapsed().as_secs_f64() * 1000.0;
 
+        let proving = Instant::now();
+        let exec_limits = match launched.ready.await {
+            Ok(exec_limits) => exec_limits,
+            Err(error) => {
+                link.kill();
+                link.closed().await;
+                return Err(error);
+            }
+        };
         let inner = Inner {
             link,
             meter,
             limits: limits.clone(),
-            exec_limits: launched.inside.exec_limits.clone(),
+            exec_limits,
             backend_name: backend.name(),
             level: backend.level(),
             hello,
@@ -117,13 +130,8 @@ impl Sandbox {
             launch_ms,
             probe_ms: 0.0,
         };
-        let proving = Instant::now();
         let sandbox = Self { inner: Arc::new(inner) };
-        let proven = match launched.ready.await {
-            Ok(()) => sandbox.prove(&plan, &launched.inside).await,
-            Err(error) => Err(error),
-        };
-        let proofs = match proven {
+        let proofs = match sandbox.prove(&plan, &launched.inside).await {
             Ok(proofs) => proofs,
             Err(error) => {
                 sandbox.shutdown().await;

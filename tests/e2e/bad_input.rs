@@ -238,7 +238,8 @@ fn a_fork_bomb_stays_in_its_sandbox() {
 
 #[test]
 fn broken_json_in_a_call_is_told_and_nothing_runs() {
-    let broken = "[[step]]\n[[step.block]]\ntype = \"tool_use\"\nname = \"bash\"\nraw_input = '{\"command\": \"touch planted'\n";
+    let broken =
+        "[[step]]\n[[step.block]]\ntype = \"tool_use\"\nname = \"bash\"\nraw_input = '{\"command\": \"touch planted'\n";
     let world = world(&[broken.to_owned(), says("done")]);
     world.run(&["run", "go"]).expect(0);
     assert_eq!(the_result(&world)["is_error"], true);
@@ -280,4 +281,12 @@ fn the_key_is_not_in_the_sandbox() {
     let (world, result) = result_of(runs("env; cat .env 2>&1; cat /proc/*/environ 2>/dev/null | tr '\\0' '\\n'"));
     assert!(!result["content"].as_str().unwrap().contains("sk-ant"), "{result}");
     drop(world);
+}
+
+#[test]
+fn that_there_is_no_sandbox_is_said_even_when_quiet() {
+    let world = world(&[says("done")]);
+    let ran = world.run(&["run", "--quiet", "--sandbox", "none", "go"]).expect(0);
+    assert!(ran.stderr.contains("no sandbox"), "{:?}", ran.stderr);
+    assert_eq!(world.run(&["run", "--quiet", "go"]).expect(0).stderr, "");
 }

@@ -1,8 +1,8 @@
 //! The main job: the agent works on the sources of a real public crate, changes them, and runs the crate's own tests in the
 //! sandbox; everything is in the log and can be shown and verified afterwards. On both backends.
 
-use crate::world::{Backend, World, payloads};
 use crate::scripts::says;
+use crate::world::{Backend, World, payloads};
 
 fn the_demo_works(backend: Backend) {
     let world = World::new(backend, &says("not used"));

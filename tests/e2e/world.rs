@@ -2,7 +2,7 @@
 //! asked for, a real nats-server. The command under test is run as a user runs it, as a process.
 
 use retrace_events::testing::NatsServer;
-use retrace_runtime::scripted::{Script, ServerOptions, ScriptedServer};
+use retrace_runtime::scripted::{Script, ScriptedServer, ServerOptions};
 use std::fs;
 use std::os::unix::process::ExitStatusExt as _;
 use std::path::PathBuf;
@@ -64,7 +64,7 @@ impl World {
         let script = Script::parse(script).unwrap();
         let options = ServerOptions { api_key: KEY.to_owned(), ..ServerOptions::default() };
         let server = runtime.block_on(ScriptedServer::start(script, options)).unwrap();
-        let nats = (backend == Backend::JetStream).then(|| NatsServer::start());
+        let nats = (backend == Backend::JetStream).then(NatsServer::start);
         let world = Self { runtime, server, nats, dir: tempfile::tempdir().unwrap() };
         for folder in ["workspace", "home", "state", "config", "cache"] {
             fs::create_dir(world.path(folder)).unwrap();

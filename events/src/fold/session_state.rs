@@ -46,6 +46,8 @@ pub struct SessionState {
     pub calls: Vec<OpenCall>,
     /// The event that holds the newest answer.
     pub last_answer: Option<EventId>,
+    /// The request that answer was given to.
+    pub last_request: Option<EventId>,
     /// How the last turn ended: outcome in the log's words, and the note; `None` after an interruption.
     pub last_end: Option<(turn::TurnOutcome, String)>,
     /// What it has used.
@@ -142,6 +144,7 @@ impl SessionState {
         self.totals.add(&answer.usage, answer.cost_microusd);
         self.calls = calls_in(&answer.content);
         self.last_answer = Some(id);
+        self.last_request = Some(answer.request);
         let calls = self.calls.iter().map(|call| call.id.clone()).collect();
         self.transcript.push(TranscriptItem::Answer { event: id, content: answer.content.clone(), calls });
         let stop_reason = answer.stop_reason.clone();

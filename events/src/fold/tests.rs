@@ -1,19 +1,20 @@
 //! The fold: what each event does to the state, and that no list of events, however odd, breaks it.
 
 use super::{CallProgress, SessionState, Stage, TranscriptItem, fold};
-use crate::mint::{Mint, SeededMint};
 use crate::codec::Decoded;
 use crate::envelope::{Envelope, Event};
 use crate::hash::Hash;
 use crate::id::{CallId, Class, EventId, StreamId, Timestamp, Token};
+use crate::mint::{Mint, SeededMint};
+use crate::payload::Payload;
 use crate::payload::context::ContextEpochStarted;
 use crate::payload::session::{SessionClosed, SessionConfigured, SessionStarted};
 use crate::payload::settings::{Budget, Settings};
 use crate::payload::tool::{ToolCalled, ToolDenied, ToolEffect, ToolFinished, ToolOutcomeUnknown};
 use crate::payload::turn::{
-    TurnAnswered, TurnEnded, TurnFailed, TurnFailure, TurnInterrupted, TurnOutcome, PromptSource, TurnPrompted, TurnRequested, Usage,
+    PromptSource, TurnAnswered, TurnEnded, TurnFailed, TurnFailure, TurnInterrupted, TurnOutcome, TurnPrompted,
+    TurnRequested, Usage,
 };
-use crate::payload::Payload;
 use proptest::prelude::*;
 
 /// Makes events of payloads, one after the other in one stream.
@@ -124,7 +125,7 @@ fn answer(request: EventId, content: &str, stop_reason: &str) -> TurnAnswered {
 }
 
 fn called(call: &str, effect: ToolEffect, answer: EventId) -> ToolCalled {
-    ToolCalled { call: CallId(call.into()), tool: "bash".into(), input: "{}".into(), answer, effect }
+    ToolCalled { call: CallId(call.into()), tool: "bash".into(), input: "{}".into(), request: answer, effect }
 }
 
 fn finished(call: &str, content: &str) -> ToolFinished {
@@ -236,7 +237,8 @@ fn a_denial_is_a_result() {
         chain.push(ToolDenied { call: CallId(call.into()), by: "rule".into(), content: "no".into() });
     }
     assert!(matches!(chain.stage(), Stage::Ask { .. }));
-    let errors = chain.state.transcript.items().iter().filter(|i| matches!(i, TranscriptItem::Result { is_error: true, .. }));
+    let errors =
+        chain.state.transcript.items().iter().filter(|i| matches!(i, TranscriptItem::Result { is_error: true, .. }));
     assert_eq!(errors.count(), 2);
 }
 

@@ -147,7 +147,8 @@ impl MemoryLog {
         self.shared.length.send_replace(state.events.len());
     }
 
-    fn page(&self, after: Position, limit: usize, chain: &mut Chain) -> Result<Vec<Positioned>, LogError> {
+    /// Up to `limit` events after `after`, and how long the log was when they were read.
+    fn page(&self, after: Position, limit: usize, chain: &mut Chain) -> Result<(Vec<Positioned>, Position), LogError> {
         let state = self.state();
         let start = usize::try_from(after.0).unwrap_or(usize::MAX);
         if start > state.events.len() {
@@ -161,7 +162,7 @@ impl MemoryLog {
             chain.see(&envelope, stored.hash)?;
             page.push((Position(index as u64 + 1), envelope));
         }
-        Ok(page)
+        Ok((page, Position(state.events.len() as u64)))
     }
 }
 
@@ -214,7 +215,7 @@ impl EventLog for MemoryLog {
     }
 
     async fn read_all(&self, after: Position, limit: usize) -> Result<Vec<Positioned>, LogError> {
-        self.page(after, limit, &mut Chain::default())
+        Ok(self.page(after, limit, &mut Chain::default())?.0)
     }
 
     async fn follow(
@@ -232,9 +233,9 @@ impl EventLog for MemoryLog {
                 let _ = length.wait_for(|length| *length as u64 > after.0).await;
             }
             match log.page(after, usize::MAX, &mut chain) {
-                Ok(page) => {
-                    let seen = Position(*length.borrow() as u64).max(page.last().map_or(after, |last| last.0));
-                    Some((page.into_iter().map(Ok).collect(), Some((log, length, chain, seen, true))))
+                // Not the length as it is by now: what was appended since is not in the page.
+                Ok((page, reached)) => {
+                    Some((page.into_iter().map(Ok).collect(), Some((log, length, chain, reached, true))))
                 }
                 Err(e) => Some((vec![Err(e)], None)),
             }

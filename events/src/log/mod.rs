@@ -35,81 +35,30 @@
 
 mod batch;
 mod chain;
+mod durability;
+mod log_location;
 mod memory_log;
 mod nats;
-mod open;
+mod position;
 mod sqlite;
+mod streams;
 
 pub use batch::{MAX_BATCH_BYTES, MAX_BATCH_EVENTS, MAX_KIND_BYTES};
+pub use durability::Durability;
+pub use log_location::{LogLocation, open_log};
 pub use memory_log::{Fault, MemoryLog};
 pub use nats::{NatsLog, NatsOptions};
-pub use open::{LogLocation, open_log};
+pub use position::{Head, Position};
 pub use sqlite::SqliteLog;
+pub use streams::{StreamFilter, StreamInfo};
 
 use crate::blob::BlobStore;
 use crate::codec::CodecError;
 use crate::envelope::Envelope;
 use crate::hash::Hash;
-use crate::id::{Class, StreamId, Timestamp, Token};
+use crate::id::StreamId;
 use async_trait::async_trait;
 use futures::stream::BoxStream;
-use serde::{Deserialize, Serialize};
-
-/// A place in the order over all streams. 0 is before the first event.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Serialize, Deserialize)]
-pub struct Position(pub u64);
-
-/// The last event of a stream.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Head {
-    /// Its sequence number.
-    pub seq: u64,
-    /// Its hash.
-    pub hash: Hash,
-    /// When it was made.
-    pub at: Timestamp,
-}
-
-/// Which streams are meant; an empty filter means all.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct StreamFilter {
-    /// Only this tenant's.
-    pub tenant: Option<Token>,
-    /// Only this project's.
-    pub project: Option<Token>,
-    /// Only this class.
-    pub class: Option<Class>,
-}
-
-impl StreamFilter {
-    /// Whether `stream` is meant.
-    #[must_use]
-    pub fn matches(&self, stream: &StreamId) -> bool {
-        self.tenant.as_ref().is_none_or(|tenant| *tenant == stream.tenant)
-            && self.project.as_ref().is_none_or(|project| *project == stream.project)
-            && self.class.is_none_or(|class| class == stream.class)
-    }
-}
-
-/// A stream and its last event.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct StreamInfo {
-    /// Its name.
-    pub stream: StreamId,
-    /// Its last event.
-    pub head: Head,
-}
-
-/// What an ack of this log is worth.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Durability {
-    /// It survives a loss of power.
-    PowerLoss,
-    /// It survives a crash of the process, but not a loss of power, and why.
-    ProcessCrash(String),
-    /// It survives nothing: for tests.
-    Volatile,
-}
 
 /// An event and where it stands in the order over all streams.
 pub type Positioned = (Position, Envelope);

@@ -1,7 +1,7 @@
 //! `control.*`: what other processes say to a running session. The session's holder copies what it accepts into
 //! the session's own stream, with these events as the cause.
 
-use super::tool::ApprovalScope;
+use super::tool::ToolApprovalScope;
 use super::turn::Attachment;
 use crate::id::{CallId, EventId};
 use serde::{Deserialize, Serialize};
@@ -37,7 +37,7 @@ pub struct ControlApprovalGiven {
     /// The call.
     pub call: CallId,
     /// `None` forbids it.
-    pub allow: Option<ApprovalScope>,
+    pub allow: Option<ToolApprovalScope>,
     /// Words for the model.
     pub note: String,
 }

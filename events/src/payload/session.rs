@@ -42,7 +42,7 @@ pub struct SessionForked {
     /// That event's hash; it is also this event's `prev_hash`.
     pub parent_hash: Hash,
     /// Why it was made.
-    pub reason: ForkReason,
+    pub reason: SessionForkReason,
     /// What it is about.
     pub title: String,
     /// Its own workspace's absolute path.
@@ -55,7 +55,7 @@ pub struct SessionForked {
 
 /// Why a fork was made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub enum ForkReason {
+pub enum SessionForkReason {
     /// To try something beside the original.
     Fork,
     /// To take over from the original.

@@ -29,8 +29,8 @@ pub struct ToolCalled {
     pub tool: String,
     /// Its input as raw JSON, as the model wrote it.
     pub input: String,
-    /// The answer that holds the call.
-    pub answer: EventId,
+    /// The request whose answer holds the call.
+    pub request: EventId,
     /// Whether it may be carried out a second time without harm.
     pub effect: ToolEffect,
 }
@@ -52,12 +52,12 @@ pub struct ToolApproved {
     /// Who said so: a rule, or a person and where.
     pub by: String,
     /// For how long.
-    pub scope: ApprovalScope,
+    pub scope: ToolApprovalScope,
 }
 
 /// How far an approval reaches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub enum ApprovalScope {
+pub enum ToolApprovalScope {
     /// This call.
     Once,
     /// Calls like it in this session.

@@ -1,10 +1,10 @@
 //! Makes events for tests: valid, chained, and the same for the same seed.
 
-use crate::mint::{Mint, SeededMint};
 use crate::codec::BINCODE_2;
 use crate::envelope::Envelope;
 use crate::hash::Hash;
 use crate::id::{EventId, StreamId, Timestamp};
+use crate::mint::{Mint, SeededMint};
 use crate::payload::{Payload, turn};
 
 /// How far apart events are, in milliseconds: more than one maker's own clock ever moves.

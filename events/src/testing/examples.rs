@@ -83,7 +83,7 @@ fn sessions() -> Vec<Payload> {
             parent: example_stream("parent"),
             parent_seq: 41,
             parent_hash: Hash::of(b"event 41"),
-            reason: session::ForkReason::Rewind,
+            reason: session::SessionForkReason::Rewind,
             title: text("fix the parser, again"),
             workspace: text("/home/ada/parser-2"),
             retrace_version: text("0.1.0"),
@@ -185,11 +185,11 @@ fn tools() -> Vec<Payload> {
             call: call(),
             tool: text("bash"),
             input: text(r#"{"command":"cargo test"}"#),
-            answer: event_id(4),
+            request: event_id(4),
             effect: tool::ToolEffect::Writes,
         }
         .into(),
-        tool::ToolApproved { call: call(), by: text("rule: sandbox"), scope: tool::ApprovalScope::Session }.into(),
+        tool::ToolApproved { call: call(), by: text("rule: sandbox"), scope: tool::ToolApprovalScope::Session }.into(),
         tool::ToolDenied { call: call(), by: text("ada"), content: text("not that one") }.into(),
         tool::ToolFinished {
             call: call(),
@@ -273,7 +273,12 @@ fn controls() -> Vec<Payload> {
     let attachment = turn::Attachment { name: text("notes.txt"), media_type: text("text/plain"), blob: blob() };
     vec![
         control::ControlPromptSent { text: text("and now the docs"), attachments: vec![attachment] }.into(),
-        control::ControlApprovalGiven { call: call(), allow: Some(tool::ApprovalScope::Always), note: text("go on") }.into(),
+        control::ControlApprovalGiven {
+            call: call(),
+            allow: Some(tool::ToolApprovalScope::Always),
+            note: text("go on"),
+        }
+        .into(),
         control::ControlQuestionAnswered { call: call(), text: text("the second one") }.into(),
         control::ControlCancelRequested { call: None, by: text("web") }.into(),
         control::ControlTagged { event: event_id(7), tag: text("before-the-rewrite") }.into(),

@@ -10,7 +10,7 @@ use crate::context::first_epoch;
 use crate::tools::{self, Tool};
 use retrace_events::payload::session::{SessionConfigured, SessionStarted};
 use retrace_events::payload::settings::Settings;
-use retrace_events::payload::turn::{TurnEnded, TurnOutcome, PromptSource, TurnPrompted};
+use retrace_events::payload::turn::{PromptSource, TurnEnded, TurnOutcome, TurnPrompted};
 use retrace_events::redact::Redactor;
 use retrace_events::{Event, EventId, EventLog, Hash, Mint, Payload, SessionState, StreamId, Writer, fold};
 use retrace_sandbox::Sandbox;
@@ -244,7 +244,8 @@ impl Agent {
     async fn restart_sandbox(&mut self) -> Result<(), AgentError> {
         self.restarts += 1;
         let why = "the sandbox ended unexpectedly".to_owned();
-        self.append(vec![(retrace_events::payload::sandbox::SandboxStopped { why, unexpected: true }.into(), None)]).await?;
+        self.append(vec![(retrace_events::payload::sandbox::SandboxStopped { why, unexpected: true }.into(), None)])
+            .await?;
         if self.restarts > MAX_SANDBOX_RESTARTS {
             let note = format!("the sandbox ended {} times in one turn", self.restarts);
             self.settle_open_calls("the sandbox is gone").await?;

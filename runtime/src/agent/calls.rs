@@ -1,7 +1,7 @@
 //! Tool calls: logged, carried out (side by side where they only look), and their results logged as they come in.
 
-use super::error::AgentError;
 use super::agent_handle::Agent;
+use super::error::AgentError;
 use super::live::Live;
 use super::step::step;
 use crate::tools::{ToolContext, ToolFailure, ToolResult, effect_of};
@@ -43,13 +43,14 @@ impl Agent {
 
     async fn log_begun(&mut self, calls: &[OpenCall]) -> Result<(), AgentError> {
         let answer = self.state.last_answer.unwrap_or(EventId(uuid::Uuid::nil()));
+        let request = self.state.last_request.unwrap_or(EventId(uuid::Uuid::nil()));
         let batch: Vec<(Payload, Option<EventId>)> = calls
             .iter()
             .filter(|call| call.progress == CallProgress::Asked)
             .map(|call| {
                 let OpenCall { id, tool, input, .. } = call.clone();
                 let effect = effect_of(&tool);
-                (ToolCalled { call: id, tool, input, answer, effect }.into(), Some(answer))
+                (ToolCalled { call: id, tool, input, request, effect }.into(), Some(answer))
             })
             .collect();
         if !batch.is_empty() {

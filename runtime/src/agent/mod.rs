@@ -5,10 +5,10 @@
 //! before its bytes are sent, a call's event before its effect starts, and a result before the next request; whatever a
 //! crash left open is settled before anything else ([`settle`]).
 
+mod agent_handle;
 mod budget;
 mod calls;
 mod error;
-mod agent_handle;
 mod live;
 mod next;
 mod replay;
@@ -21,7 +21,7 @@ pub mod step;
 #[cfg(test)]
 mod tests;
 
-pub use error::AgentError;
 pub use agent_handle::{Agent, AgentParts, NewSession, TurnEnd, title_of};
+pub use error::AgentError;
 pub use live::{Live, LiveSender};
 pub use replay::{ReplayError, ReplayReport, RequestCheck, verify_session};

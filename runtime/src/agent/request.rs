@@ -1,7 +1,7 @@
 //! One attempt at a request: rendered, logged, sent, and its answer or failure logged.
 
-use super::error::AgentError;
 use super::agent_handle::Agent;
+use super::error::AgentError;
 use super::live::Live;
 use super::next::broke_off;
 use super::shown::shown;
@@ -99,7 +99,7 @@ impl Agent {
         let mut batch: Vec<(Payload, Option<EventId>)> = vec![(answered.into(), Some(request))];
         for refused in refused {
             let RefusedCall { call, tool, input, why } = refused;
-            let called = ToolCalled { call: call.clone(), tool, input, answer: request, effect: ToolEffect::ReadOnly };
+            let called = ToolCalled { call: call.clone(), tool, input, request, effect: ToolEffect::ReadOnly };
             batch.push((called.into(), Some(request)));
             batch.push((not_run(call, why).into(), Some(request)));
         }

@@ -1,7 +1,7 @@
 //! Settles what a crash or the user left open: requests whose answer nobody saw, and calls whose end nobody saw.
 
-use super::error::AgentError;
 use super::agent_handle::Agent;
+use super::error::AgentError;
 use retrace_events::fold::{CallProgress, OpenCall, Stage};
 use retrace_events::payload::tool::{ToolDenied, ToolEffect, ToolOutcomeUnknown};
 use retrace_events::payload::turn::{TurnFailed, TurnFailure, TurnInterrupted};
@@ -24,11 +24,17 @@ impl Agent {
     pub(super) async fn interrupt(&mut self, by: &str) -> Result<(), AgentError> {
         let mut batch = self.settlements("the user interrupted the turn");
         let mut during = if self.state.calls.is_empty() { "between two steps" } else { "tool calls" };
-        if let Some(Stage::Waiting { request, cost_bound_microusd }) = self.state.turn.as_ref().map(|turn| &turn.stage) {
-            batch.push((lost_request(*request, *cost_bound_microusd, TurnFailure::Cancelled, None).into(), Some(*request)));
+        if let Some(Stage::Waiting { request, cost_bound_microusd }) = self.state.turn.as_ref().map(|turn| &turn.stage)
+        {
+            batch.push((
+                lost_request(*request, *cost_bound_microusd, TurnFailure::Cancelled, None).into(),
+                Some(*request),
+            ));
             during = "a request";
         }
-        if let Some(Stage::GaveUp { failure: TurnFailure::Cancelled, .. }) = self.state.turn.as_ref().map(|turn| &turn.stage) {
+        if let Some(Stage::GaveUp { failure: TurnFailure::Cancelled, .. }) =
+            self.state.turn.as_ref().map(|turn| &turn.stage)
+        {
             during = "a request";
         }
         batch.push((TurnInterrupted { by: by.to_owned(), during: during.to_owned() }.into(), None));
@@ -56,7 +62,9 @@ fn settlement(call: &OpenCall, why: &str) -> Payload {
     match call.progress {
         CallProgress::Begun(ToolEffect::Writes) => ToolOutcomeUnknown {
             call: call_id,
-            content: format!("Interrupted: {why}. It is not known how far this call was carried out; look before repeating it."),
+            content: format!(
+                "Interrupted: {why}. It is not known how far this call was carried out; look before repeating it."
+            ),
         }
         .into(),
         CallProgress::Begun(ToolEffect::ReadOnly) | CallProgress::Asked | CallProgress::Done => {

@@ -47,8 +47,7 @@ fn settings(budget: Budget) -> Settings {
 
 /// A session in an epoch, with a turn at `stage` that began 60 s ago.
 fn at(stage: Stage) -> SessionState {
-    let turn =
-        TurnState { prompt: id(), started_at: Timestamp(40_000), stage, failed_attempts: 0, cut_answers: 0 };
+    let turn = TurnState { prompt: id(), started_at: Timestamp(40_000), stage, failed_attempts: 0, cut_answers: 0 };
     SessionState {
         epoch: Some(epoch()),
         turn: Some(turn),
@@ -176,7 +175,11 @@ fn runs(calls: Vec<OpenCall>) -> String {
     match next(&state, NOW) {
         Next::Run(calls) => calls.iter().map(|call| call.id.0.clone()).collect(),
         Next::SettleCall(call) => format!("!{}", call.id),
-        other @ (Next::Idle | Next::BeginEpoch | Next::Request { .. } | Next::SettleRequest { .. } | Next::End { .. }) => {
+        other @ (Next::Idle
+        | Next::BeginEpoch
+        | Next::Request { .. }
+        | Next::SettleRequest { .. }
+        | Next::End { .. }) => {
             format!("{other:?}")
         }
     }

@@ -8,7 +8,7 @@ use crate::agent::{Agent, AgentError, AgentParts, NewSession, TurnEnd};
 use crate::config::Origin;
 use retrace_events::fold::OpenCall;
 use retrace_events::payload::settings::Settings;
-use retrace_events::payload::turn::{TurnOutcome, PromptSource};
+use retrace_events::payload::turn::PromptSource;
 use retrace_events::{SessionState, StreamId};
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -90,11 +90,12 @@ async fn turns(parts: AgentParts, which: Which, prompt: Option<&str>) -> Result<
 async fn drive_turns(agent: &mut Agent, prompt: Option<&str>) -> Result<TurnEnd, AgentError> {
     let open = agent.run().await?;
     match (prompt, &open) {
-        (Some(prompt), TurnEnd::Idle | TurnEnd::Ended { outcome: TurnOutcome::Completed, .. }) => {
+        // However the open turn ended, the user's new words are not dropped.
+        (Some(prompt), TurnEnd::Idle | TurnEnd::Ended { .. }) => {
             agent.prompt(prompt, PromptSource::Local).await?;
             agent.run().await
         }
-        _ => Ok(open),
+        (None, _) | (Some(_), TurnEnd::Interrupted) => Ok(open),
     }
 }
 
@@ -103,6 +104,9 @@ fn report(setup: &Setup, stream: &StreamId, end: &TurnEnd, state: SessionState, 
     let (exit, note) = ending(end, &state);
     let hint = seen.gave_up.as_ref().filter(|_| exit == Exit::Request).and_then(|failed| failure_hint(failed.failure));
     output.note(&summary(setup, stream, exit, &state, &note, seen.exposed));
+    if seen.exposed && output.quiet {
+        output.warn("no sandbox: all commands of this session ran as you");
+    }
     if let Some(hint) = hint {
         output.note(&format!("hint: {hint}\n"));
     }

@@ -88,10 +88,10 @@ pub(crate) fn failure_hint(failure: TurnFailure) -> Option<&'static str> {
         }
         TurnFailure::NotFound => Some("check the model's name (--model) and the base URL"),
         TurnFailure::RateLimited | TurnFailure::Overloaded | TurnFailure::Server | TurnFailure::Timeout => {
-            Some("go on later with `retrace resume`: nothing is lost")
+            Some("nothing is lost: go on later with `retrace resume --last \"go on\"`")
         }
         TurnFailure::Connection | TurnFailure::Stream | TurnFailure::Unfinished | TurnFailure::Lost => {
-            Some("check the network and the base URL, then `retrace resume`: nothing is lost")
+            Some("nothing is lost: check the network and the base URL, then `retrace resume --last \"go on\"`")
         }
         TurnFailure::InvalidRequest | TurnFailure::TooLarge => Some("`retrace show` has the API's words"),
         TurnFailure::Cancelled => None,

@@ -68,7 +68,9 @@ fn status(state: &SessionState) -> &'static str {
         (None, None, _) => "interrupted",
         (None, Some((TurnOutcome::Completed, _)), _) => "done",
         (None, Some((TurnOutcome::Refused, _)), _) => "refused",
-        (None, Some((TurnOutcome::AnswerTooLong | TurnOutcome::ContextFull | TurnOutcome::BudgetReached, _)), _) => "limit",
+        (None, Some((TurnOutcome::AnswerTooLong | TurnOutcome::ContextFull | TurnOutcome::BudgetReached, _)), _) => {
+            "limit"
+        }
         (None, Some((TurnOutcome::RequestFailed | TurnOutcome::RuntimeFailed, _)), _) => "failed",
     }
 }

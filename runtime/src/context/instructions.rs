@@ -19,7 +19,10 @@ pub(crate) fn system_prompt(around: &Surroundings<'_>) -> String {
     let place = if around.backend == "none" {
         "Commands run directly on the user's machine, without a sandbox: be careful.".to_owned()
     } else {
-        format!("Commands and file operations run in a sandbox ({}). Only the workspace and /tmp can be written.", around.backend)
+        format!(
+            "Commands and file operations run in a sandbox ({}). Only the workspace and /tmp can be written.",
+            around.backend
+        )
     };
     format!(
         "You are retrace, a coding agent. You work on the files of one workspace with the tools you are given, until the \

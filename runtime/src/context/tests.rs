@@ -4,12 +4,12 @@ use super::{RENDERER, RenderError, first_epoch, render};
 use crate::claude::ModelTable;
 use expect_test::expect;
 use proptest::prelude::*;
-use retrace_events::mint::SeededMint;
 use retrace_events::log::MemoryLog;
+use retrace_events::mint::SeededMint;
 use retrace_events::payload::context::{ContextEpochStarted, ContextPassage, ContextRetrieved, ContextSource};
 use retrace_events::payload::settings::{Budget, Settings};
 use retrace_events::payload::tool::ToolFinished;
-use retrace_events::payload::turn::{TurnAnswered, TurnInterrupted, PromptSource, TurnPrompted, Usage};
+use retrace_events::payload::turn::{PromptSource, TurnAnswered, TurnInterrupted, TurnPrompted, Usage};
 use retrace_events::{CallId, Class, EventId, Hash, Payload, SessionState, StreamId, Token, Writer};
 use serde_json::Value;
 use std::path::Path;
@@ -67,8 +67,12 @@ fn result(call: &str, content: &str, is_error: bool) -> Payload {
 fn states(payloads: Vec<Payload>) -> Vec<SessionState> {
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
     runtime.block_on(async {
-        let stream =
-            StreamId { tenant: Token::slug("l"), project: Token::slug("p"), class: Class::Session, id: Token::slug("s") };
+        let stream = StreamId {
+            tenant: Token::slug("l"),
+            project: Token::slug("p"),
+            class: Class::Session,
+            id: Token::slug("s"),
+        };
         let log = Arc::new(MemoryLog::new());
         let mut writer = Writer::create(log, Arc::new(SeededMint::new(1)), stream, Hash::GENESIS);
         let mut state = SessionState::default();
@@ -121,7 +125,8 @@ fn what_cannot_be_rendered_is_refused() {
     assert!(matches!(of(vec![unknown.into()]), Err(RenderError::UnknownRenderer(99))));
     let broken = ContextEpochStarted { tools: "[".into(), ..epoch() };
     assert!(matches!(of(vec![broken.into()]), Err(RenderError::NotJson { what: "tools", .. })));
-    let passage = ContextPassage { text: "x".into(), source: ContextSource::Summary("n".into()), tokens: 1, score_milli: 1 };
+    let passage =
+        ContextPassage { text: "x".into(), source: ContextSource::Summary("n".into()), tokens: 1, score_milli: 1 };
     let seeded = ContextEpochStarted { seed: vec![passage.clone()], ..epoch() };
     assert!(matches!(of(vec![seeded.into()]), Err(RenderError::Foreign(_))));
     let found = ContextRetrieved { query: "q".into(), passages: vec![passage], index_position: 1 };

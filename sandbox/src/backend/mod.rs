@@ -41,8 +41,9 @@ pub(crate) struct Launched {
     pub(crate) lifeline: Box<dyn Lifeline>,
     pub(crate) meter: Arc<dyn Meter>,
     pub(crate) inside: Inside,
-    /// What has to be complete before anything may run in the guest; goes on while it starts.
-    pub(crate) ready: Pin<Box<dyn Future<Output = Result<(), SandboxError>> + Send>>,
+    /// What has to be complete before anything may run in the guest; goes on while it starts. Results in the limits
+    /// that every command gets.
+    pub(crate) ready: Pin<Box<dyn Future<Output = Result<ExecLimits, SandboxError>> + Send>>,
 }
 
 /// How things look from inside.
@@ -50,8 +51,6 @@ pub(crate) struct Launched {
 pub(crate) struct Inside {
     /// Where the guest's own executable is.
     pub(crate) guest: PathBuf,
-    /// Limits that every command gets, besides those of its request.
-    pub(crate) exec_limits: ExecLimits,
     /// Files that must read as empty.
     pub(crate) masked: Vec<PathBuf>,
     /// Names of the environment variables that were set.

@@ -71,7 +71,7 @@ impl Backend for NoneBackend {
             command.args(["serve", "--root"]).arg(&plan.policy.workspace).current_dir(&plan.policy.workspace);
             command.env_clear().envs(&env).process_group(0);
             command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-            match spawner::spawn(command).await {
+            match spawner::spawn(command, Vec::new()).await {
                 Ok(child) => break child,
                 Err(error) if error.kind() == io::ErrorKind::ExecutableFileBusy && attempts < BUSY_ATTEMPTS => {
                     tokio::time::sleep(BUSY_PAUSE).await;
@@ -91,7 +91,7 @@ impl Backend for NoneBackend {
             data_bytes: Some(limits.memory_bytes),
             ..ExecLimits::default()
         };
-        let inside = Inside { guest: plan.files.executable.clone(), exec_limits, masked: Vec::new(), env_names };
+        let inside = Inside { guest: plan.files.executable.clone(), masked: Vec::new(), env_names };
         Ok(Launched {
             stdin: Box::new(stdin),
             stdout: Box::new(stdout),
@@ -99,7 +99,7 @@ impl Backend for NoneBackend {
             lifeline: Box::new(PlainLifeline { child, sandbox_id: plan.sandbox_id.clone() }),
             meter: Arc::new(NoMeter),
             inside,
-            ready: Box::pin(std::future::ready(Ok(()))),
+            ready: Box::pin(std::future::ready(Ok(exec_limits))),
         })
     }
 }

@@ -4,6 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use retrace_guest::CALL_ID_VARIABLE;
+use retrace_guest::message::ExecLimits;
 use retrace_guest::probe::{Attempt, Observations};
 
 use crate::backend::Inside;
@@ -14,14 +15,14 @@ use crate::proof::Proof;
 const NAMESPACES: [&str; 6] = ["ipc", "mnt", "net", "pid", "user", "uts"];
 
 /// One proof for each thing that must hold.
-pub(super) fn judge(seen: &Observations, inside: &Inside) -> Vec<Proof> {
+pub(super) fn judge(seen: &Observations, inside: &Inside, exec_limits: &ExecLimits) -> Vec<Proof> {
     let mut proofs = vec![namespaces(seen)];
     proofs.extend(network(seen));
     proofs.extend(files(seen));
     proofs.extend(privileges(seen));
     proofs.push(masks(seen, inside));
     proofs.push(environment(seen, inside));
-    proofs.extend(limits(seen, inside));
+    proofs.extend(limits(seen, exec_limits));
     proofs
 }
 
@@ -139,10 +140,10 @@ fn environment(seen: &Observations, inside: &Inside) -> Proof {
 }
 
 /// Limits of each process, where the whole sandbox could not be limited.
-fn limits(seen: &Observations, inside: &Inside) -> Vec<Proof> {
+fn limits(seen: &Observations, exec_limits: &ExecLimits) -> Vec<Proof> {
     let mut proofs = Vec::new();
     let within = |seen: Option<u64>, wanted: u64| seen.is_some_and(|seen| seen <= wanted);
-    if let Some(processes) = inside.exec_limits.processes {
+    if let Some(processes) = exec_limits.processes {
         // The kernel exempts root's user from this one, whatever it looks like from inside.
         let exempt = rustix::process::geteuid().is_root();
         let detail = if exempt {
@@ -153,15 +154,15 @@ fn limits(seen: &Observations, inside: &Inside) -> Vec<Proof> {
         };
         proofs.push(Proof::new("process limit in force", !exempt && within(seen.rlimits.processes, processes), detail));
     }
-    if let Some(data_bytes) = inside.exec_limits.data_bytes {
+    if let Some(data_bytes) = exec_limits.data_bytes {
         let passed = within(seen.rlimits.data_bytes, data_bytes);
         proofs.push(Proof::new("memory limit in force", passed, format!("{} for each process", size(data_bytes))));
     }
-    if let Some(bytes) = inside.exec_limits.file_size_bytes {
+    if let Some(bytes) = exec_limits.file_size_bytes {
         let passed = within(seen.rlimits.file_size_bytes, bytes);
         proofs.push(Proof::new("file size limit in force", passed, size(bytes)));
     }
-    if let Some(seconds) = inside.exec_limits.cpu_seconds {
+    if let Some(seconds) = exec_limits.cpu_seconds {
         let passed = within(seen.rlimits.cpu_seconds, seconds);
         proofs.push(Proof::new("cpu limit in force", passed, format!("{seconds} s for each process")));
     }

@@ -1,6 +1,5 @@
 //! Each thing the probe can see has to fail its proof, and only its own.
 
-use retrace_guest::message::ExecLimits;
 use retrace_guest::probe::Rlimits;
 use retrace_guest::raw_path::RawPath;
 
@@ -11,17 +10,11 @@ fn denied() -> Attempt {
 }
 
 fn inside() -> Inside {
-    Inside {
-        guest: "/run/retrace/guest".into(),
-        exec_limits: ExecLimits {
-            data_bytes: Some(1000),
-            file_size_bytes: Some(500),
-            cpu_seconds: Some(60),
-            ..ExecLimits::default()
-        },
-        masked: vec!["/ws/.env".into()],
-        env_names: vec!["PATH".to_owned()],
-    }
+    Inside { guest: "/run/retrace/guest".into(), masked: vec!["/ws/.env".into()], env_names: vec!["PATH".to_owned()] }
+}
+
+fn exec_limits() -> ExecLimits {
+    ExecLimits { data_bytes: Some(1000), file_size_bytes: Some(500), cpu_seconds: Some(60), ..ExecLimits::default() }
 }
 
 fn well_isolated() -> Observations {
@@ -51,7 +44,7 @@ fn well_isolated() -> Observations {
 fn failing(break_it: impl FnOnce(&mut Observations)) -> Vec<String> {
     let mut seen = well_isolated();
     break_it(&mut seen);
-    judge(&seen, &inside()).into_iter().filter(|proof| !proof.passed).map(|proof| proof.name).collect()
+    judge(&seen, &inside(), &exec_limits()).into_iter().filter(|proof| !proof.passed).map(|proof| proof.name).collect()
 }
 
 #[test]
@@ -104,10 +97,10 @@ fn an_unreadable_masked_file_is_as_good_as_an_empty_one() {
 
 #[test]
 fn a_limit_that_the_kernel_would_not_apply_to_root_is_no_limit() {
-    let mut inside = inside();
-    inside.exec_limits.processes = Some(100);
+    let limits = ExecLimits { processes: Some(100), ..exec_limits() };
     let mut seen = well_isolated();
     seen.rlimits.processes = Some(100);
-    let proof = judge(&seen, &inside).into_iter().find(|proof| proof.name == "process limit in force").unwrap();
+    let proof =
+        judge(&seen, &inside(), &limits).into_iter().find(|proof| proof.name == "process limit in force").unwrap();
     assert_eq!(proof.passed, !rustix::process::geteuid().is_root());
 }

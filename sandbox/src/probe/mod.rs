@@ -55,7 +55,7 @@ pub(crate) async fn prove(
         return Err(fail(format!("the probe ended with {:?}: {said}", output.result.code)));
     }
     let seen: Observations = serde_json::from_slice(&output.stdout).map_err(|error| fail(error.to_string()))?;
-    let mut proofs = judge::judge(&seen, inside);
+    let mut proofs = judge::judge(&seen, inside, sandbox.exec_limits());
     proofs.push(bait.untouched());
     Ok(proofs)
 }

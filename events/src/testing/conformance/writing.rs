@@ -277,7 +277,7 @@ pub async fn a_fork_begins_with_its_parents_hash(backend: &dyn Backend) {
         parent: parent.clone(),
         parent_seq: 1,
         parent_hash,
-        reason: session::ForkReason::Fork,
+        reason: session::SessionForkReason::Fork,
         title: "fork".to_owned(),
         workspace: "/tmp/fork".to_owned(),
         retrace_version: "0.1.0".to_owned(),

@@ -2,7 +2,7 @@
 
 use super::{LOOKS, Machine};
 use crate::cli::Exit;
-use retrace_events::payload::sandbox::SandboxStarted as SandboxStarted;
+use retrace_events::payload::sandbox::SandboxStarted;
 use retrace_events::payload::session::SessionStarted;
 use retrace_events::payload::settings::Settings;
 use retrace_events::payload::tool::{ToolCalled, ToolEffect, ToolFinished};
@@ -33,7 +33,7 @@ fn export(settings: Settings, workspace: &str) -> String {
         call: CallId(NASTY.to_owned()),
         tool: NASTY.to_owned(),
         input: NASTY.to_owned(),
-        answer: EventId(uuid::Uuid::nil()),
+        request: EventId(uuid::Uuid::nil()),
         effect: ToolEffect::ReadOnly,
     };
     let finished = ToolFinished {

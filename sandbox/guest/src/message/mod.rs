@@ -6,16 +6,21 @@
 
 mod exec;
 mod failure;
-mod files;
+mod list;
+mod read;
+mod search;
+mod stat;
+mod write;
 
 use serde::{Deserialize, Serialize};
 
 pub use exec::{Command, ExecEnd, ExecLimits, ExecSpec, Usage};
 pub use failure::{Failure, FailureKind};
-pub use files::{
-    Entry, EntryKind, FileStat, ListDone, ListSpec, Match, ReadDone, ReadSpec, SearchDone, SearchSpec, StatSpec,
-    Truncation, WriteDone, WriteSpec,
-};
+pub use list::{Entry, ListDone, ListSpec, Truncation};
+pub use read::{ReadDone, ReadSpec};
+pub use search::{Match, SearchDone, SearchSpec};
+pub use stat::{EntryKind, FileStat, StatSpec};
+pub use write::{WriteDone, WriteSpec};
 
 /// Bytes of output the guest may send for a command before the host must grant more with [`Request::Credit`].
 pub const INITIAL_CREDIT_BYTES: u64 = 1024 * 1024;

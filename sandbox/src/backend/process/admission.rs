@@ -43,9 +43,9 @@ pub(super) fn report_pipe() -> io::Result<(File, OwnedFd)> {
 /// Moves the outer process, and the guest as soon as it is known, into the group. Blocks.
 pub(super) fn admit_all(outer_pid: u32, report: File, mut doors: Doors, guest_pid: &GuestPid) -> io::Result<()> {
     doors.admit(outer_pid)?;
-    let mut text = Vec::new();
-    report.take(MAX_INFO_BYTES).read_to_end(&mut text)?;
-    let info: Info = serde_json::from_slice(&text)?;
+    // Not to the end of the pipe, of which another process may have a copy; one whole object is all there is.
+    let mut objects = serde_json::Deserializer::from_reader(report.take(MAX_INFO_BYTES)).into_iter::<Info>();
+    let info = objects.next().ok_or(io::ErrorKind::UnexpectedEof)??;
     doors.admit(info.child_pid)?;
     guest_pid.0.store(info.child_pid, Ordering::Release);
     Ok(())

@@ -17,14 +17,14 @@ mod toolchains;
 use std::ffi::OsString;
 use std::fs::File;
 use std::io;
-use std::os::fd::{AsRawFd as _, OwnedFd};
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
 use retrace_guest::message::ExecLimits;
-use tokio::process::{Child, Command};
+use tokio::process::Command;
+use tokio::task::JoinHandle;
 
 use super::{Backend, Inside, LaunchPlan, Launched, find_program};
 use crate::cgroup::{Cgroup, Doors};
@@ -82,11 +82,17 @@ impl Backend for ProcessBackend {
 
     async fn launch(&self, plan: &LaunchPlan<'_>) -> Result<Launched, SandboxError> {
         let bwrap = find_program("bwrap").ok_or(SandboxError::BubblewrapMissing)?;
+        let cgroup = Arc::new(Mutex::new(Cgroup::default()));
+        let creating = self.create_cgroup(plan.limits, &cgroup);
+        let t0 = std::time::Instant::now();
         let home = std::env::home_dir();
         let toolchains = if plan.policy.home_toolchains { toolchains::found(home.as_deref()) } else { Vec::new() };
+        eprintln!(" tool {:?}", t0.elapsed());
         let masked = masks::find(&plan.policy.workspace, &plan.policy.masked_names);
+        eprintln!(" mask {:?}", t0.elapsed());
         let mut arguments = arguments::isolation();
         let masked = mounts::add(&mut arguments, plan, &toolchains, masked).map_err(|error| start_error(&error))?;
+        eprintln!(" mounts {:?}", t0.elapsed());
         arguments.file_descriptor("--seccomp", &seccomp::filter()?).map_err(|error| start_error(&error))?;
         #[cfg(test)]
         self.spoil(&mut arguments);
@@ -98,24 +104,24 @@ impl Backend for ProcessBackend {
         if self.sabotage == Some(Sabotage::Environment) {
             env.push(("SABOTAGE_API_KEY".into(), "leaked".into()));
         }
-        let cgroup = self.cgroup(plan.limits);
-        let exec_limits = exec_limits(plan.limits, &cgroup);
-        let doors = cgroup.doors().map_err(|error| start_error(&error))?;
+        eprintln!(" env {:?}", t0.elapsed());
         let (report, report_writer) = admission::report_pipe().map_err(|error| start_error(&error))?;
         arguments.hand_over("--info-fd", report_writer);
         arguments.command(GUEST_INSIDE, &plan.policy.workspace);
 
         let (arguments, kept) = arguments.finish();
-        let command = command(&bwrap, &arguments, env, kept);
-        let mut child = spawner::spawn(command).await.map_err(|error| start_error(&error))?;
+        let command = command(&bwrap, &arguments, env);
+        let mut child = spawner::spawn(command, kept).await.map_err(|error| start_error(&error))?;
+        eprintln!(" spawned {:?}", t0.elapsed());
         let pipes = (child.stdin.take(), child.stdout.take(), child.stderr.take());
         let (Some(stdin), Some(stdout), Some(stderr)) = pipes else {
             return Err(start_error(&io::Error::other("no pipes to the process")));
         };
         let guest_pid = GuestPid::default();
-        let ready = admit(child.id().unwrap_or_default(), report, doors, guest_pid.clone());
-        let (lifeline, meter) = watch(child, guest_pid, cgroup);
-        let inside = Inside { guest: PathBuf::from(GUEST_INSIDE), exec_limits, masked, env_names };
+        let ready = admit(creating, child.id().unwrap_or_default(), report, guest_pid.clone());
+        let lifeline = ProcessLifeline::new(child, Arc::clone(&cgroup));
+        let meter = ProcessMeter::new(guest_pid, cgroup);
+        let inside = Inside { guest: PathBuf::from(GUEST_INSIDE), masked, env_names };
         Ok(Launched {
             stdin: Box::new(stdin),
             stdout: Box::new(stdout),
@@ -129,15 +135,23 @@ impl Backend for ProcessBackend {
 }
 
 impl ProcessBackend {
-    #[cfg(not(test))]
-    fn cgroup(&self, limits: &Limits) -> Cgroup {
-        let Self {} = self;
-        Cgroup::create(limits)
-    }
-
-    #[cfg(test)]
-    fn cgroup(&self, limits: &Limits) -> Cgroup {
-        if self.sabotage == Some(Sabotage::Cgroup) { Cgroup::none(limits) } else { Cgroup::create(limits) }
+    /// Starts making the control group, beside all the rest; it appears in `place` when it is there.
+    fn create_cgroup(
+        &self,
+        limits: &Limits,
+        place: &Arc<Mutex<Cgroup>>,
+    ) -> JoinHandle<io::Result<(Doors, ExecLimits)>> {
+        let (limits, place) = (limits.clone(), Arc::clone(place));
+        #[cfg(test)]
+        let without = self.sabotage == Some(Sabotage::Cgroup);
+        tokio::task::spawn_blocking(move || {
+            let cgroup = Cgroup::create(&limits);
+            #[cfg(test)]
+            let cgroup = if without { Cgroup::none(&limits) } else { cgroup };
+            let opened = cgroup.doors().map(|doors| (doors, exec_limits(&limits, &cgroup)));
+            *place.lock().unwrap_or_else(PoisonError::into_inner) = cgroup;
+            opened
+        })
     }
 
     #[cfg(test)]
@@ -156,27 +170,26 @@ impl ProcessBackend {
     }
 }
 
-/// Starts moving the processes into the control group at once; what is returned waits until that is done.
+/// Moves the processes into the control group as soon as it is there; what is returned waits until that is done, and
+/// says what is to be limited otherwise.
 fn admit(
+    creating: JoinHandle<io::Result<(Doors, ExecLimits)>>,
     outer_pid: u32,
     report: File,
-    doors: Doors,
     guest_pid: GuestPid,
-) -> impl Future<Output = Result<(), SandboxError>> + Send {
-    let admitting =
-        tokio::task::spawn_blocking(move || admission::admit_all(outer_pid, report, doors, &guest_pid));
+) -> impl Future<Output = Result<ExecLimits, SandboxError>> + Send {
+    let admitting = tokio::spawn(async move {
+        let (doors, exec_limits) = creating.await??;
+        tokio::task::spawn_blocking(move || admission::admit_all(outer_pid, report, doors, &guest_pid)).await??;
+        Ok::<_, io::Error>(exec_limits)
+    });
     async move {
-        let admitted = admitting.await.unwrap_or_else(|error| Err(io::Error::other(error)));
+        let admitted = admitting.await.unwrap_or_else(|error| Err(error.into()));
         admitted.map_err(|error| SandboxError::Start {
             backend: "process",
             detail: format!("cannot move it into its control group: {error}"),
         })
     }
-}
-
-fn watch(child: Child, guest_pid: GuestPid, cgroup: Cgroup) -> (ProcessLifeline, ProcessMeter) {
-    let cgroup = Arc::new(Mutex::new(cgroup));
-    (ProcessLifeline::new(child, Arc::clone(&cgroup)), ProcessMeter::new(guest_pid, cgroup))
 }
 
 /// What the control group does not limit is limited for each process.
@@ -193,26 +206,10 @@ fn exec_limits(limits: &Limits, cgroup: &Cgroup) -> ExecLimits {
     }
 }
 
-fn command(
-    bwrap: &Path,
-    arguments: &[OsString],
-    env: Vec<(OsString, OsString)>,
-    kept: Vec<OwnedFd>,
-) -> Command {
+fn command(bwrap: &Path, arguments: &[OsString], env: Vec<(OsString, OsString)>) -> Command {
     let mut command = Command::new(bwrap);
     command.args(arguments).env_clear().envs(env);
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    // SAFETY: the closure only marks file descriptors that it owns, which is async-signal-safe.
-    unsafe {
-        command.pre_exec(move || {
-            for file in &kept {
-                if libc::fcntl(file.as_raw_fd(), libc::F_SETFD, 0) != 0 {
-                    return Err(io::Error::last_os_error());
-                }
-            }
-            Ok(())
-        });
-    }
     command
 }
 

@@ -17,15 +17,13 @@ use crate::backend::LaunchPlan;
 /// Folders of programs and libraries.
 const SYSTEM: [&str; 9] = ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/opt", "/nix/store"];
 /// Parts of `/etc` that programs need and that hold no secrets.
-const ETC: [&str; 20] = [
+const ETC: [&str; 17] = [
     "/etc/alternatives",
-    "/etc/ca-certificates",
     "/etc/debian_version",
     "/etc/fonts",
     "/etc/inputrc",
     "/etc/ld.so.cache",
     "/etc/ld.so.conf",
-    "/etc/ld.so.conf.d",
     "/etc/localtime",
     "/etc/magic",
     "/etc/mime.types",
@@ -37,11 +35,12 @@ const ETC: [&str; 20] = [
     "/etc/services",
     "/etc/ssl/certs",
     "/etc/ssl/openssl.cnf",
-    "/etc/terminfo",
 ];
-/// Files of `/proc` that only root may read; inside, the host's root would be allowed to.
+/// Files of `/proc` that tell about the whole host, where the kernel has them.
 const PROC_SECRETS: [&str; 5] =
-    ["/proc/kpagecgroup", "/proc/kpagecount", "/proc/kpageflags", "/proc/timer_list", "/proc/vmallocinfo"];
+    ["/proc/keys", "/proc/latency_stats", "/proc/sched_debug", "/proc/timer_list", "/proc/timer_stats"];
+/// The most entries of a folder of `/proc` that are looked at before it is taken for writable.
+const MAX_PROC_ENTRIES: usize = 64;
 
 /// Size of a folder in which a toolchain keeps locks and small databases, in bytes.
 const TOOLCHAIN_STATE_BYTES: u64 = 64 * 1024 * 1024;
@@ -95,9 +94,7 @@ pub(super) fn add(
     for path in kernel_entries() {
         arguments.show(&path, &path);
     }
-    if rustix::process::geteuid().is_root() {
-        masked.extend(PROC_SECRETS.iter().map(PathBuf::from).filter(|path| path.exists()));
-    }
+    masked.extend(PROC_SECRETS.iter().map(PathBuf::from).filter(|path| path.exists()));
     for path in &masked {
         arguments.show(&plan.files.empty, path);
     }
@@ -119,20 +116,36 @@ fn show_as_it_is(arguments: &mut Arguments, path: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// What of `/proc` is not about processes but about the kernel. The kernel lets *root* write to much of it without
-/// any capability (`/proc/sys/kernel/core_pattern` names a program that the host then runs), some of it even lets
-/// anyone, and bubblewrap covers only a part; a read-only mount over each is what stops that.
+/// What of `/proc` is not about processes but about the kernel, and could be written to. The kernel lets *root* write
+/// to much of it without any capability (`/proc/sys/kernel/core_pattern` names a program that the host then runs),
+/// some of it even lets anyone, and bubblewrap covers only a part; a read-only mount over each is what stops that.
 fn kernel_entries() -> Vec<PathBuf> {
-    let Ok(entries) = fs::read_dir("/proc") else { return Vec::new() };
+    // Others than root are only let in where everyone is.
+    let writable_bits = if rustix::process::geteuid().is_root() { 0o222 } else { 0o002 };
+    let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
     let is_kernels = |entry: &fs::DirEntry| {
         let is_process = entry.file_name().to_string_lossy().bytes().all(|byte| byte.is_ascii_digit());
         // Links lead into the process's own folder.
-        !is_process
-            && entry.metadata().is_ok_and(|metadata| {
-                metadata.is_dir() || (metadata.is_file() && metadata.permissions().mode() & 0o222 != 0)
-            })
+        let is_link = entry.file_type().is_ok_and(|file_type| file_type.is_symlink());
+        !is_process && !is_link && (entry.file_name() == "sys" || has_writable(&entry.path(), writable_bits))
     };
-    entries.flatten().filter(is_kernels).map(|entry| entry.path()).collect()
+    entries.filter(is_kernels).map(|entry| entry.path()).collect()
+}
+
+/// Whether a file, or one below a folder, could be written to by its mode; "yes" when that takes too long to say.
+fn has_writable(top: &Path, writable_bits: u32) -> bool {
+    let (mut open, mut entries) = (vec![top.to_path_buf()], 0);
+    while let Some(path) = open.pop() {
+        entries += 1;
+        let Ok(metadata) = fs::symlink_metadata(&path) else { continue };
+        if entries > MAX_PROC_ENTRIES || (metadata.is_file() && metadata.permissions().mode() & writable_bits != 0) {
+            return true;
+        }
+        if metadata.is_dir() {
+            open.extend(fs::read_dir(&path).into_iter().flatten().flatten().map(|entry| entry.path()));
+        }
+    }
+    false
 }
 
 /// Java keeps its configuration in folders named after the version.

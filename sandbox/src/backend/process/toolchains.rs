@@ -42,7 +42,7 @@ const LAYOUTS: [Layout; 16] = [
     Layout {
         variable: Some("CARGO_HOME"),
         base: ".cargo",
-        shown: &["bin", "registry", "git", "config.toml", "env"],
+        shown: &["bin", "registry", "git", "config.toml"],
         writable: true,
         // There is no network; asking for it would only cost time.
         env: &[("CARGO_NET_OFFLINE", "true")],

@@ -49,7 +49,8 @@ fn started(sandbox: &str) -> Vec<Payload> {
         retrace_version: "0.1.0".to_owned(),
         settings: example_settings(),
     };
-    let proof = |name: &str| payload::sandbox::SandboxProof { name: name.to_owned(), passed: true, detail: String::new() };
+    let proof =
+        |name: &str| payload::sandbox::SandboxProof { name: name.to_owned(), passed: true, detail: String::new() };
     let sandbox = payload::sandbox::SandboxStarted {
         backend: sandbox.to_owned(),
         level: sandbox.to_owned(),
@@ -89,7 +90,7 @@ fn called(call: &str, tool: &str, input: &str) -> Payload {
         call: CallId(call.to_owned()),
         tool: tool.to_owned(),
         input: input.to_owned(),
-        answer: some_event(),
+        request: some_event(),
         effect: payload::tool::ToolEffect::Writes,
     }
     .into()
