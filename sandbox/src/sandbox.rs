@@ -94,18 +94,14 @@ impl Sandbox {
     ) -> Result<Self, SandboxError> {
         let started = Instant::now();
         let files = GuestFiles::unpack(guest_dir)?;
-        eprintln!("unpack {:?}", started.elapsed());
         let policy = policy.checked(&files.dir, std::env::home_dir().as_deref())?;
         let plan = LaunchPlan { policy: &policy, limits, files: &files, sandbox_id: sandbox_id() };
-        eprintln!("policy {:?}", started.elapsed());
         let launched = backend.launch(&plan).await?;
-        eprintln!("launched {:?}", started.elapsed());
         let meter = Arc::clone(&launched.meter);
         let keeper = Keeper { lifeline: launched.lifeline, meter: Arc::clone(&meter) };
         let explain = |stderr: &str, otherwise| backend.explain(stderr, otherwise);
         let Connected { link, hello } =
             connect(launched.stdin, launched.stdout, launched.stderr, keeper, explain).await?;
-        eprintln!("hello {:?}", started.elapsed());
         let launch_ms = started.elapsed().as_secs_f64() * 1000.0;
 
         let proving = Instant::now();

@@ -124,7 +124,7 @@ pub(super) fn detect(sample: &[u8], whole: bool) -> Result<Encoding, NotText> {
     }
 }
 
-/// Decodes a whole file, so that [`TextFile::encode`] gives the same bytes back.
+/// Decodes a whole file, so that [`Encoding::encode`] gives the same bytes back.
 pub(super) fn decode(bytes: &[u8]) -> Result<TextFile, NotText> {
     let encoding = detect(bytes, true)?;
     let invalid = || NotText::Invalid(encoding.label().unwrap_or("UTF-8"));

@@ -3,17 +3,24 @@
 //! They run without a sandbox (asked for in so many words), so that they can run anywhere; what the sandbox does is the
 //! end-to-end tests' business.
 
+mod checkup;
 mod config;
 mod demo;
 mod errors;
 mod exits;
 mod help;
 mod hostile;
+mod lists;
+mod made;
+mod moves;
+mod outline;
 mod output;
+
 mod runs;
 mod session_names;
 mod tail;
 mod transfer;
+mod views;
 mod watch;
 
 use super::invocation::Invocation;

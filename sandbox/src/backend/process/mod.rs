@@ -84,15 +84,11 @@ impl Backend for ProcessBackend {
         let bwrap = find_program("bwrap").ok_or(SandboxError::BubblewrapMissing)?;
         let cgroup = Arc::new(Mutex::new(Cgroup::default()));
         let creating = self.create_cgroup(plan.limits, &cgroup);
-        let t0 = std::time::Instant::now();
         let home = std::env::home_dir();
         let toolchains = if plan.policy.home_toolchains { toolchains::found(home.as_deref()) } else { Vec::new() };
-        eprintln!(" tool {:?}", t0.elapsed());
         let masked = masks::find(&plan.policy.workspace, &plan.policy.masked_names);
-        eprintln!(" mask {:?}", t0.elapsed());
         let mut arguments = arguments::isolation();
         let masked = mounts::add(&mut arguments, plan, &toolchains, masked).map_err(|error| start_error(&error))?;
-        eprintln!(" mounts {:?}", t0.elapsed());
         arguments.file_descriptor("--seccomp", &seccomp::filter()?).map_err(|error| start_error(&error))?;
         #[cfg(test)]
         self.spoil(&mut arguments);
@@ -104,7 +100,6 @@ impl Backend for ProcessBackend {
         if self.sabotage == Some(Sabotage::Environment) {
             env.push(("SABOTAGE_API_KEY".into(), "leaked".into()));
         }
-        eprintln!(" env {:?}", t0.elapsed());
         let (report, report_writer) = admission::report_pipe().map_err(|error| start_error(&error))?;
         arguments.hand_over("--info-fd", report_writer);
         arguments.command(GUEST_INSIDE, &plan.policy.workspace);
@@ -112,7 +107,6 @@ impl Backend for ProcessBackend {
         let (arguments, kept) = arguments.finish();
         let command = command(&bwrap, &arguments, env);
         let mut child = spawner::spawn(command, kept).await.map_err(|error| start_error(&error))?;
-        eprintln!(" spawned {:?}", t0.elapsed());
         let pipes = (child.stdin.take(), child.stdout.take(), child.stderr.take());
         let (Some(stdin), Some(stdout), Some(stderr)) = pipes else {
             return Err(start_error(&io::Error::other("no pipes to the process")));

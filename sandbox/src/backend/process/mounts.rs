@@ -17,15 +17,13 @@ use crate::backend::LaunchPlan;
 /// Folders of programs and libraries.
 const SYSTEM: [&str; 9] = ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/opt", "/nix/store"];
 /// Parts of `/etc` that programs need and that hold no secrets.
-const ETC: [&str; 17] = [
+const ETC: [&str; 15] = [
     "/etc/alternatives",
     "/etc/debian_version",
     "/etc/fonts",
-    "/etc/inputrc",
     "/etc/ld.so.cache",
     "/etc/ld.so.conf",
     "/etc/localtime",
-    "/etc/magic",
     "/etc/mime.types",
     "/etc/os-release",
     "/etc/pki/ca-trust/extracted",
@@ -37,10 +35,18 @@ const ETC: [&str; 17] = [
     "/etc/ssl/openssl.cnf",
 ];
 /// Files of `/proc` that tell about the whole host, where the kernel has them.
-const PROC_SECRETS: [&str; 5] =
-    ["/proc/keys", "/proc/latency_stats", "/proc/sched_debug", "/proc/timer_list", "/proc/timer_stats"];
+const PROC_SECRETS: [&str; 8] = [
+    "/proc/keys",
+    "/proc/kpagecgroup",
+    "/proc/kpagecount",
+    "/proc/kpageflags",
+    "/proc/latency_stats",
+    "/proc/sched_debug",
+    "/proc/timer_list",
+    "/proc/timer_stats",
+];
 /// The most entries of a folder of `/proc` that are looked at before it is taken for writable.
-const MAX_PROC_ENTRIES: usize = 64;
+const MAX_PROC_ENTRIES: usize = 24;
 
 /// Size of a folder in which a toolchain keeps locks and small databases, in bytes.
 const TOOLCHAIN_STATE_BYTES: u64 = 64 * 1024 * 1024;

@@ -1,7 +1,7 @@
 //! What to do next, as a table: every stage of a turn, every stop reason, budgets, and which calls run together.
 
-use super::next::{Next, next};
-use super::title_of;
+use super::super::next::{Next, next};
+use super::super::title_of;
 use retrace_events::fold::{CallProgress, Epoch, OpenCall, Stage, TurnState};
 use retrace_events::payload::context::ContextEpochStarted;
 use retrace_events::payload::settings::{Budget, Settings};
