@@ -4,6 +4,10 @@
 //! is finished and no longer maintained: the codec byte leaves the way open to another format without touching old
 //! logs. An envelope's canonical encoding, the one that is hashed, sent and stored, is made the same way.
 
+#[cfg(test)]
+#[path = "codec_tests.rs"]
+mod tests;
+
 use crate::envelope::Envelope;
 use crate::payload::Payload;
 use crate::upcast::Upcasters;

@@ -1,6 +1,10 @@
 //! Names of things: streams, events, calls. All are validated where they are made, so that whoever holds
 //! one can put it into a subject, a path or a query as it is.
 
+#[cfg(test)]
+#[path = "id_tests.rs"]
+mod tests;
+
 pub use crate::timestamp::Timestamp;
 pub use crate::token::Token;
 use serde::{Deserialize, Serialize};

@@ -95,3 +95,81 @@ async fn the_second_writer_is_fenced_and_stays_so() {
     assert!(first.append(vec![prompt("too late")]).await.is_err());
     assert_eq!(verify_stream(&log, third.stream()).await.unwrap().events, 2);
 }
+
+#[tokio::test]
+async fn numbers_and_links_do_not_depend_on_how_events_are_batched() {
+    let mut hashes = Vec::new();
+    for sizes in [vec![6], vec![1; 6], vec![2, 3, 1], vec![0, 5, 0, 1]] {
+        let log = MemoryLog::new();
+        let mut writer = writer(&log, 7);
+        let mut number = 0;
+        for size in sizes {
+            let batch = (number..number + size).map(|n| prompt(&format!("prompt {n}"))).collect();
+            number += size;
+            let events = writer.append(batch).await.unwrap();
+            assert_eq!(events.len(), size);
+            assert_eq!(writer.next_seq(), number as u64);
+        }
+        let stored = log.read(writer.stream(), 0, 100).await.unwrap();
+        assert!(stored.iter().enumerate().all(|(place, event)| event.seq == place as u64));
+        hashes.push(verify_stream(&log, writer.stream()).await.unwrap().head);
+    }
+    // The same mint was asked the same questions, so the logs are the same to the byte.
+    assert!(hashes.windows(2).all(|pair| pair[0] == pair[1]), "{hashes:?}");
+}
+
+#[tokio::test]
+async fn a_resumed_writer_goes_on_where_the_stream_ends() {
+    let log = MemoryLog::new();
+    let mut first = writer(&log, 1);
+    let mut last = first.append(vec![prompt("one")]).await.unwrap().pop().unwrap();
+    let mint = Arc::clone(first.mint());
+    for text in ["two", "three"] {
+        let place = (last.envelope.seq, last.hash);
+        let mut next = Writer::resume(Arc::new(log.clone()), Arc::clone(&mint), example_stream("written"), place);
+        assert_eq!(next.next_seq(), last.envelope.seq + 1);
+        last = next.append(vec![prompt(text)]).await.unwrap().pop().unwrap();
+        assert_eq!(last.envelope.prev_hash, place.1);
+    }
+    assert_eq!(verify_stream(&log, first.stream()).await.unwrap().events, 3);
+}
+
+#[tokio::test]
+async fn a_wrong_place_or_hash_is_no_way_in() {
+    let log = MemoryLog::new();
+    let mut first = writer(&log, 1);
+    let last = first.append(vec![prompt("one"), prompt("two")]).await.unwrap().pop().unwrap();
+    for place in [(0, last.hash), (2, last.hash), (1, Hash::of(b"forged")), (1, Hash::GENESIS)] {
+        let mint = Arc::clone(first.mint());
+        let mut other = Writer::resume(Arc::new(log.clone()), mint, example_stream("written"), place);
+        assert!(other.append(vec![prompt("mine")]).await.is_err(), "{place:?}");
+    }
+    assert_eq!(verify_stream(&log, first.stream()).await.unwrap().events, 2);
+    first.append(vec![prompt("three")]).await.unwrap();
+}
+
+#[tokio::test]
+async fn every_lost_ack_of_a_batch_leaves_it_once() {
+    // Up to two lost acks are repeated away, in any mixture with appends that were not stored.
+    for faults in
+        [[Fault::LoseAck, Fault::LoseAck], [Fault::NotStored, Fault::NotStored], [Fault::NotStored, Fault::LoseAck]]
+    {
+        let log = MemoryLog::new();
+        let mut writer = writer(&log, 1);
+        faults.iter().for_each(|fault| log.fail_next(*fault));
+        let events = writer.append(vec![prompt("one"), prompt("two")]).await.unwrap();
+        assert_eq!(log.read(writer.stream(), 0, 9).await.unwrap().len(), 2, "{faults:?}");
+        assert_eq!(verify_stream(&log, writer.stream()).await.unwrap().head, events[1].hash);
+    }
+}
+
+#[tokio::test]
+async fn a_payload_that_is_too_large_changes_nothing() {
+    let log = MemoryLog::new();
+    let mut writer = writer(&log, 1);
+    let large = "x".repeat(crate::codec::MAX_PAYLOAD_BYTES);
+    let error = writer.append(vec![prompt("one"), prompt(&large)]).await.unwrap_err();
+    assert!(matches!(error, LogError::Codec(_)), "{error}");
+    assert_eq!((writer.next_seq(), log.head(writer.stream()).await.unwrap()), (0, None));
+    writer.append(vec![prompt("one")]).await.unwrap();
+}

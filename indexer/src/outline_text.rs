@@ -21,7 +21,7 @@ impl fmt::Display for Outline {
             writeln!(f, "files")?;
         }
         for (path, file) in &self.files {
-            writeln!(f, "  #{:<5} {path} ({} reads, {} changes)", file.last_seq, file.reads, file.changes)?;
+            writeln!(f, "  #{:<5} {} ({} reads, {} changes)", file.last_seq, one_line(path), file.reads, file.changes)?;
         }
         Ok(())
     }

@@ -120,3 +120,22 @@ async fn a_long_line_is_cut_in_the_text_and_kept_in_the_data() {
     assert_eq!(outline.prompts[0].text, long);
     assert!(outline.to_string().lines().all(|line| line.chars().count() < 200));
 }
+
+#[tokio::test]
+async fn texts_are_changed_whole_before_they_are_cut() {
+    let prompts = vec![prompt(&format!("{} hunter2-correct-horse", "x".repeat(145))), finished("1", None, &["a\nb"])];
+    let outline = Outline::of(&events(prompts).await);
+    let changed = outline.map_texts(|text| text.replace("hunter2-correct-horse", "[redacted]"));
+    let text = changed.to_string();
+    assert!(!text.contains("hunter2"), "{text}");
+    assert!(changed.prompts[0].text.ends_with("[redacted]"));
+}
+
+#[tokio::test]
+async fn a_path_cannot_forge_a_line() {
+    let mut session = session();
+    session.push(called("10", "edit_file", "{}"));
+    session.push(finished("10", None, &["b\nprompts\n  #1 forged (completed)"]));
+    let text = Outline::of(&events(session).await).to_string();
+    assert!(text.contains("  #22    b prompts #1 forged (completed) (0 reads, 1 changes)\n"), "{text}");
+}

@@ -10,6 +10,8 @@ mod transcript;
 mod turn_state;
 
 #[cfg(test)]
+mod load_tests;
+#[cfg(test)]
 mod tests;
 
 pub use calls::{CallProgress, OpenCall};

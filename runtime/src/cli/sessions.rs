@@ -88,7 +88,7 @@ fn json(stream: &StreamId, state: &SessionState, setup: &Setup) -> serde_json::V
         "stream": stream.subject(),
         "project": stream.project.as_str(),
         "title": setup.redactor.redact(&state.title),
-        "workspace": state.workspace,
+        "workspace": setup.redactor.redact(&state.workspace),
         "status": status(state),
         "started_at": state.started_at.to_string(),
         "last_event_at": state.head.map(|(_, _, at)| at.to_string()),

@@ -71,12 +71,13 @@ async fn outline(setup: &Setup, log: &dyn EventLog, stream: &StreamId) -> Result
         Ok(())
     };
     events::for_each(log, stream, 0, take).await?;
+    let outline = outline.map_texts(|text| setup.redactor.redact(text).into_owned());
     if setup.output.json {
         let line = serde_json::to_string(&outline)
             .map_err(|error| CliError::new(Exit::Failed, format!("cannot write the outline as JSON: {error}")))?;
-        return setup.output.data(&clean::json(&format!("{}\n", setup.redactor.redact(&line))));
+        return setup.output.data(&clean::json(&format!("{line}\n")));
     }
-    setup.output.data(&clean::text(&setup.redactor.redact(&outline.to_string())))
+    setup.output.data(&clean::text(&outline.to_string()))
 }
 
 /// The session's sums.

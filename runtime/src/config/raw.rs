@@ -71,7 +71,7 @@ impl Raw {
     pub(super) fn money_microusd(&self) -> Result<u64, Misfit> {
         let misfit = || "must be an amount in US dollars like `2.50`".to_owned();
         let text = match self {
-            Self::Text(text) | Self::Decimal(text) => text.trim().trim_start_matches('$').to_owned(),
+            Self::Text(text) | Self::Decimal(text) => text.trim().strip_prefix('$').unwrap_or(text.trim()).to_owned(),
             Self::Integer(number) => number.to_string(),
             Self::Bool(_) | Self::List(_) => return Err(misfit()),
         };

@@ -118,3 +118,113 @@ fn only_old_copies_are_pruned() {
     Playground::prune(root.path());
     assert!(!root.path().join("old").exists() && root.path().join("new").exists());
 }
+
+/// The demo's script as it is written.
+fn steps() -> Vec<toml::Table> {
+    let script: toml::Table = SCRIPT.parse().unwrap();
+    script["step"].as_array().unwrap().iter().map(|step| step.as_table().unwrap().clone()).collect()
+}
+
+fn name(step: &toml::Table) -> &str {
+    step["name"].as_str().unwrap()
+}
+
+fn named(step: &str) -> toml::Table {
+    steps().into_iter().find(|other| name(other) == step).unwrap()
+}
+
+/// The inputs of the step's calls of `tool`.
+fn inputs(step: &toml::Table, tool: &str) -> Vec<toml::Table> {
+    let blocks = step["block"].as_array().unwrap().iter().map(|block| block.as_table().unwrap());
+    let calls = blocks.filter(|block| block.get("name").and_then(toml::Value::as_str) == Some(tool));
+    calls.filter_map(|call| Some(call.get("input")?.as_table()?.clone())).collect()
+}
+
+/// The results that lead from each step to the next, as the tools of this project write them.
+const RESULTS: [(&str, &str); 5] = [
+    ("read", "src/error.rs:224:    fn notate_line(&self, i: usize) -> Option<String> {"),
+    (
+        "test",
+        "        let mut pos = 0;\n        for span in spans {\n…\n// See: https://github.com/rust-lang/regex/issues/464",
+    ),
+    ("fix", "exit code: 101\ntest error::tests::caret_behind_a_tab ... FAILED\n"),
+    ("check", "exit code: 0\ntest error::tests::caret_behind_a_tab ... ok\n\ntest result: ok. 3 passed; 0 failed\n"),
+    ("done", "exit code: 0\ntest result: ok. 123 passed; 0 failed; 0 ignored\n"),
+];
+
+#[test]
+fn every_condition_compiles_and_fits_the_results_it_was_written_for() {
+    let when = |step: &toml::Table| step.get("when").map(|when| regex::Regex::new(when.as_str().unwrap()).unwrap());
+    assert!(steps().iter().filter_map(when).count() >= RESULTS.len());
+    for (step, result) in RESULTS {
+        assert!(when(&named(step)).unwrap().is_match(result), "{step}");
+    }
+    let passed = when(&named("done")).unwrap().captures(RESULTS[4].1).unwrap()["passed"].to_owned();
+    assert_eq!(passed, "123");
+    // A failure never passes for a success, nor a success for the failure that the test has to show first.
+    let failed =
+        "exit code: 101\ntest error::tests::caret_behind_a_tab ... FAILED\ntest result: FAILED. 2 passed; 1 failed\n";
+    for (step, result) in [("check", failed), ("done", failed), ("fix", RESULTS[3].1), ("no_failure", failed)] {
+        assert!(!when(&named(step)).unwrap().is_match(result), "{step}");
+    }
+}
+
+#[test]
+fn every_step_can_be_reached_and_every_way_ends() {
+    let all = steps();
+    let names: Vec<&str> = all.iter().map(name).collect();
+    let mut reached = vec![names[0].to_owned()];
+    let mut at = 0;
+    while let Some(step) = reached.get(at).map(|step| named(step)) {
+        at += 1;
+        let next: Vec<String> = step
+            .get("next")
+            .map(|next| next.as_array().unwrap().iter().map(|name| name.as_str().unwrap().to_owned()).collect())
+            .unwrap_or_default();
+        let calls = step["block"].as_array().unwrap().iter().any(|block| block["type"].as_str() == Some("tool_use"));
+        // Calls want an answer to their results, and without calls the turn is over.
+        assert_eq!(calls, !next.is_empty(), "{}", name(&step));
+        // The last way out is open whatever comes.
+        assert!(next.last().is_none_or(|last| named(last).get("when").is_none()), "{}", name(&step));
+        reached.extend(next.into_iter().filter(|name| !reached.contains(name)).collect::<Vec<_>>());
+    }
+    let missed: Vec<&&str> = names.iter().filter(|name| !reached.iter().any(|step| step == *name)).collect();
+    assert!(missed.is_empty(), "{missed:?}");
+}
+
+#[test]
+fn the_edits_fit_the_crate_on_this_machine() {
+    // Cargo keeps the sources, since this crate uses regex; elsewhere there is nothing to hold the edits against.
+    let Ok(source) = CrateSource::find(|name| std::env::var(name).ok()) else {
+        assert!(!inputs(&named("fix"), "edit_file").is_empty());
+        return;
+    };
+    let mut text = std::fs::read_to_string(source.path.join("src/error.rs")).unwrap();
+    for edit in ["test", "fix"].iter().flat_map(|step| inputs(&named(step), "edit_file")) {
+        assert_eq!(edit["path"].as_str(), Some("src/error.rs"));
+        let (old, new) = (edit["old_string"].as_str().unwrap(), edit["new_string"].as_str().unwrap());
+        assert_eq!(text.matches(old).count(), 1, "{} in {}", old, source.name);
+        text = text.replacen(old, new, 1);
+        assert_eq!(text.matches(new).count(), 1, "{new}");
+    }
+    assert!(text.contains("fn caret_behind_a_tab()") && text.contains("let is_tab = "));
+}
+
+#[test]
+fn what_the_script_runs_stays_in_the_crate_and_off_the_network() {
+    let runs: Vec<toml::Table> = steps().iter().flat_map(|step| inputs(step, "bash")).collect();
+    assert_eq!(runs.len(), 3);
+    for run in &runs {
+        let command = run["command"].as_str().unwrap();
+        assert!(command.starts_with("cargo test --offline --lib"), "{command}");
+        assert!(run["timeout_ms"].as_integer().unwrap() <= 300_000, "{command}");
+    }
+    for step in steps() {
+        for tool in ["read_file", "edit_file", "list_dir", "search_files"] {
+            for input in inputs(&step, tool) {
+                let path = input["path"].as_str().unwrap();
+                assert!(path.starts_with("src") && !path.contains(".."), "{path}");
+            }
+        }
+    }
+}

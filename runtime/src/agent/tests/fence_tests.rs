@@ -37,19 +37,15 @@ async fn a_fenced_agent_sends_nothing_and_runs_nothing() {
     for kind in ["turn.prompted", "context.epoch_started", "turn.answered"] {
         let world = World::with(WRITES).await;
         let mut first = world.start().await;
-        let mut second = None;
-        if kind == "turn.prompted" {
-            first.prompt("go", PromptSource::Local).await.unwrap();
-        } else {
-            first.prompt("go", PromptSource::Local).await.unwrap();
+        first.prompt("go", PromptSource::Local).await.unwrap();
+        if kind != "turn.prompted" {
             assert_eq!(run_until(&mut first, |live| is_logged(live, kind)).await, None, "{kind}");
         }
         let sent = world.requests().len();
-        second.replace(world.resume().await);
+        let mut second = world.resume().await;
         let ran = world.file("ran.txt");
         assert!(fenced(first.run().await), "{kind}");
         assert_eq!((world.requests().len(), world.file("ran.txt")), (sent, ran), "{kind}");
-        let mut second = second.unwrap();
         assert_eq!(second.run().await.unwrap(), completed(), "{kind}");
         assert!(fenced(first.run().await), "{kind}: still");
         world.check().await;

@@ -10,6 +10,7 @@ mod failure_tests;
 mod fence_tests;
 mod interrupt_tests;
 mod next_tests;
+mod pausing_log;
 mod random_tests;
 mod redaction_tests;
 mod start_tests;
@@ -19,6 +20,7 @@ mod unusable_tests;
 use super::{Agent, AgentParts, Live, LiveSender, NewSession, TurnEnd, verify_session};
 use crate::claude::{Auth, ClaudeClient, Endpoint, ModelTable, Secret};
 use crate::scripted::{RequestRecord, Script, ScriptedServer, ServerOptions};
+use pausing_log::PausingLog;
 use retrace_events::log::MemoryLog;
 use retrace_events::mint::SystemMint;
 use retrace_events::payload::settings::{Budget, Settings};
@@ -77,7 +79,7 @@ impl World {
     fn parts(&self) -> AgentParts {
         let auth = Auth::ApiKey(Secret::new(ServerOptions::DEFAULT_API_KEY));
         AgentParts {
-            log: Arc::new(self.log.clone()),
+            log: Arc::new(PausingLog(self.log.clone())),
             mint: Arc::new(SystemMint),
             client: ClaudeClient::new(&Endpoint::new(self.settings.base_url.clone(), auth)).unwrap(),
             models: ModelTable::builtin().unwrap(),

@@ -1,7 +1,7 @@
 //! Tool calls as lines: `● bash  cargo test` when one begins, `└ exit 0 · 12 lines · 1.2s` when it ends.
 
 use super::transcript::Detail;
-use super::{Style, clean, units};
+use super::{Style, clean, other, units};
 use crate::tools;
 use retrace_events::fold::OpenCall;
 use retrace_events::payload::Tool;
@@ -56,11 +56,13 @@ impl Calls {
             Tool::Denied(payload::tool::ToolDenied { call, by, content }) => {
                 let label = self.close(call).0;
                 let content = clean::short(&redactor.redact(content), 300);
-                format!("{} {label}not done ({}): {content}\n", style.yellow("└"), clean::short(by, 40))
+                format!("{} {label}not done ({}): {content}\n", style.yellow("└"), other::short(redactor, by, 40))
             }
             Tool::Approved(approved) => match detail {
                 Detail::Short => String::new(),
-                Detail::Full => format!("{}\n", style.dim(&format!("  allowed by {}", clean::short(&approved.by, 80)))),
+                Detail::Full => {
+                    format!("{}\n", style.dim(&format!("  allowed by {}", other::short(redactor, &approved.by, 80))))
+                }
             },
         }
     }
@@ -76,7 +78,8 @@ impl Calls {
         let crowded = !self.open.is_empty();
         self.open.values_mut().for_each(|open| open.crowded = true);
         self.open.insert(called.call.clone(), Open { crowded, ..Open::new(&called.tool, &summary) });
-        let mut text = format!("{} {}  {summary}\n", style.cyan("●"), style.bold(&clean::short(&called.tool, 40)));
+        let mut text =
+            format!("{} {}  {summary}\n", style.cyan("●"), style.bold(&other::short(redactor, &called.tool, 40)));
         if detail == Detail::Full {
             let input: serde_json::Value = serde_json::from_str(&called.input).unwrap_or_default();
             let pretty = serde_json::to_string_pretty(&input).unwrap_or_default();

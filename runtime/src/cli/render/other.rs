@@ -3,28 +3,29 @@
 use super::{Style, clean, units};
 use retrace_events::Event;
 use retrace_events::payload::{Context, Control, Job, Sandbox, Session, Summary, Workspace};
+use retrace_events::redact::Redactor;
 
 /// `session.*`.
-pub(super) fn session(event: &Event, session: &Session, style: Style) -> String {
+pub(super) fn session(event: &Event, session: &Session, style: Style, redactor: &Redactor) -> String {
     let id = style.bold(event.envelope.stream.id.as_str());
     match session {
         Session::Started(started) => {
-            let model = clean::short(&started.settings.model, 80);
-            format!("session {id} · {model} · {}\n", clean::line(&started.workspace))
+            let model = short(redactor, &started.settings.model, 80);
+            format!("session {id} · {model} · {}\n", line(redactor, &started.workspace))
         }
         Session::Forked(forked) => format!(
             "session {id}, from event {} of {} · {}\n",
             forked.parent_seq,
             forked.parent.id,
-            clean::line(&forked.workspace)
+            line(redactor, &forked.workspace)
         ),
-        Session::Configured(configured) => format!("settings changed: {}\n", clean::short(&configured.why, 500)),
-        Session::Closed(closed) => format!("closed: {}\n", clean::short(&closed.why, 200)),
+        Session::Configured(configured) => format!("settings changed: {}\n", short(redactor, &configured.why, 500)),
+        Session::Closed(closed) => format!("closed: {}\n", short(redactor, &closed.why, 200)),
     }
 }
 
 /// `sandbox.*`. A session without a sandbox says so loudly.
-pub(super) fn sandbox(sandbox: &Sandbox, style: Style, log: Option<&str>) -> String {
+pub(super) fn sandbox(sandbox: &Sandbox, style: Style, log: Option<&str>, redactor: &Redactor) -> String {
     match sandbox {
         Sandbox::Started(started) => {
             let log = log.map(|log| format!(" · log: {log}")).unwrap_or_default();
@@ -41,29 +42,29 @@ pub(super) fn sandbox(sandbox: &Sandbox, style: Style, log: Option<&str>) -> Str
             };
             let level = match started.level.as_str() {
                 level if level == started.backend => String::new(),
-                level => format!(", {}", clean::short(level, 40)),
+                level => format!(", {}", short(redactor, level, 40)),
             };
-            format!("sandbox: {}{level} ({proofs}){log}\n", clean::short(&started.backend, 40))
+            format!("sandbox: {}{level} ({proofs}){log}\n", short(redactor, &started.backend, 40))
         }
         Sandbox::Stopped(stopped) if stopped.unexpected => {
-            format!("{} the sandbox ended: {}\n", style.red("!"), clean::short(&stopped.why, 300))
+            format!("{} the sandbox ended: {}\n", style.red("!"), short(redactor, &stopped.why, 300))
         }
         Sandbox::Stopped(_) => String::new(),
         Sandbox::LimitHit(hit) => format!(
             "{} limit hit: {} ({})\n",
             style.yellow("!"),
-            clean::short(&hit.limit, 40),
-            clean::short(&hit.detail, 300)
+            short(redactor, &hit.limit, 40),
+            short(redactor, &hit.detail, 300)
         ),
         Sandbox::NetworkAttempted(attempt) => {
             let done = if attempt.allowed { "allowed" } else { "refused" };
-            format!("{} network: {} ({done})\n", style.yellow("!"), clean::short(&attempt.destination, 200))
+            format!("{} network: {} ({done})\n", style.yellow("!"), short(redactor, &attempt.destination, 200))
         }
     }
 }
 
 /// `context.*`.
-pub(super) fn context(context: &Context) -> String {
+pub(super) fn context(context: &Context, redactor: &Redactor) -> String {
     match context {
         Context::EpochStarted(epoch) => format!(
             "  context {}: {} of instructions, {} of tools, renderer {} ({})",
@@ -71,22 +72,22 @@ pub(super) fn context(context: &Context) -> String {
             units::size(epoch.system.len() as u64),
             units::size(epoch.tools.len() as u64),
             epoch.renderer,
-            clean::short(&epoch.why, 200)
+            short(redactor, &epoch.why, 200)
         ),
         Context::Retrieved(retrieved) => format!(
             "  retrieved {} for: {}",
             units::of(retrieved.passages.len() as u64, "passage"),
-            clean::short(&retrieved.query, 200)
+            short(redactor, &retrieved.query, 200)
         ),
     }
 }
 
 /// `workspace.*`.
-pub(super) fn workspace(workspace: &Workspace) -> String {
+pub(super) fn workspace(workspace: &Workspace, redactor: &Redactor) -> String {
     match workspace {
         Workspace::Snapshotted(snapshot) => format!(
             "  snapshot {}: {} changed, {} new",
-            clean::short(&snapshot.tree, 12),
+            short(redactor, &snapshot.tree, 12),
             units::of(snapshot.changed_files, "file"),
             units::size(snapshot.new_bytes)
         ),
@@ -94,44 +95,44 @@ pub(super) fn workspace(workspace: &Workspace) -> String {
 }
 
 /// `summary.*`.
-pub(super) fn summary(summary: &Summary) -> String {
+pub(super) fn summary(summary: &Summary, redactor: &Redactor) -> String {
     match summary {
         Summary::Written(written) => {
             format!(
                 "  summary of events {} to {}: {}",
                 written.first_seq,
                 written.last_seq,
-                clean::short(&written.text, 200)
+                short(redactor, &written.text, 200)
             )
         }
     }
 }
 
 /// `job.*`.
-pub(super) fn job(job: &Job) -> String {
+pub(super) fn job(job: &Job, redactor: &Redactor) -> String {
     match job {
-        Job::Submitted(submitted) => format!("  job: {}", clean::short(&submitted.task, 200)),
-        Job::Claimed(claimed) => format!("  job taken by {}", clean::short(&claimed.worker, 80)),
-        Job::Progressed(progressed) => format!("  job: {}", clean::short(&progressed.note, 200)),
-        Job::Finished(finished) => format!("  job over: {}", clean::short(&finished.note, 200)),
-        Job::Cancelled(cancelled) => format!("  job cancelled by {}", clean::short(&cancelled.by, 80)),
+        Job::Submitted(submitted) => format!("  job: {}", short(redactor, &submitted.task, 200)),
+        Job::Claimed(claimed) => format!("  job taken by {}", short(redactor, &claimed.worker, 80)),
+        Job::Progressed(progressed) => format!("  job: {}", short(redactor, &progressed.note, 200)),
+        Job::Finished(finished) => format!("  job over: {}", short(redactor, &finished.note, 200)),
+        Job::Cancelled(cancelled) => format!("  job cancelled by {}", short(redactor, &cancelled.by, 80)),
     }
 }
 
 /// `control.*`.
-pub(super) fn control(control: &Control) -> String {
+pub(super) fn control(control: &Control, redactor: &Redactor) -> String {
     match control {
-        Control::PromptSent(sent) => format!("  sent: {}", clean::short(&sent.text, 200)),
+        Control::PromptSent(sent) => format!("  sent: {}", short(redactor, &sent.text, 200)),
         Control::ApprovalGiven(given) => {
             format!(
                 "  {} {}",
                 if given.allow.is_some() { "allowed" } else { "forbade" },
-                clean::short(&given.call.0, 80)
+                short(redactor, &given.call.0, 80)
             )
         }
-        Control::QuestionAnswered(answered) => format!("  answered: {}", clean::short(&answered.text, 200)),
-        Control::CancelRequested(request) => format!("  cancel asked for by {}", clean::short(&request.by, 80)),
-        Control::Tagged(tagged) => format!("  tagged {}", clean::short(&tagged.tag, 80)),
+        Control::QuestionAnswered(answered) => format!("  answered: {}", short(redactor, &answered.text, 200)),
+        Control::CancelRequested(request) => format!("  cancel asked for by {}", short(redactor, &request.by, 80)),
+        Control::Tagged(tagged) => format!("  tagged {}", short(redactor, &tagged.tag, 80)),
     }
 }
 
@@ -145,4 +146,13 @@ pub(super) fn words(name: &str) -> String {
         words.extend(c.to_lowercase());
     }
     words
+}
+
+/// Foreign text in one short line. Redacted before it is cut: half a secret is no secret to the redactor any more.
+pub(super) fn short(redactor: &Redactor, foreign: &str, max_chars: usize) -> String {
+    clean::short(&redactor.redact(foreign), max_chars)
+}
+
+fn line(redactor: &Redactor, foreign: &str) -> String {
+    clean::line(&redactor.redact(foreign))
 }

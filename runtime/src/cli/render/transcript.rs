@@ -79,15 +79,15 @@ impl Transcript {
             return format!("{}\n", self.style.dim(&format!("? {kind} (only a newer version can read it)")));
         };
         match payload {
-            Payload::Session(session) => other::session(event, session, self.style),
+            Payload::Session(session) => other::session(event, session, self.style, &self.redactor),
             Payload::Turn(turn) => self.turn(turn),
             Payload::Tool(tool) => self.tool(tool),
             Payload::Sandbox(sandbox) => self.sandbox(sandbox),
-            Payload::Context(context) => self.full(other::context(context)),
-            Payload::Workspace(workspace) => self.full(other::workspace(workspace)),
-            Payload::Summary(summary) => self.full(other::summary(summary)),
-            Payload::Job(job) => self.full(other::job(job)),
-            Payload::Control(control) => self.full(other::control(control)),
+            Payload::Context(context) => self.full(other::context(context, &self.redactor)),
+            Payload::Workspace(workspace) => self.full(other::workspace(workspace, &self.redactor)),
+            Payload::Summary(summary) => self.full(other::summary(summary, &self.redactor)),
+            Payload::Job(job) => self.full(other::job(job, &self.redactor)),
+            Payload::Control(control) => self.full(other::control(control, &self.redactor)),
         }
     }
 
@@ -117,7 +117,7 @@ impl Transcript {
         };
         let stop = match answered.stop_reason.as_str() {
             "end_turn" | "tool_use" => String::new(),
-            other => format!(" · stopped: {}", clean::short(other, 40)),
+            other => format!(" · stopped: {}", self.short(other, 40)),
         };
         let line = format!(
             "  {} in{cached} · {} out · {} · {}{stop}",
@@ -127,6 +127,10 @@ impl Transcript {
             units::duration(answered.duration_ms),
         );
         format!("{}\n", self.style.dim(&line))
+    }
+
+    fn short(&self, foreign: &str, max_chars: usize) -> String {
+        other::short(&self.redactor, foreign, max_chars)
     }
 
     fn turn(&mut self, turn: &Turn) -> String {
@@ -140,7 +144,7 @@ impl Transcript {
             Turn::Answered(answered) => format!("{}{}", self.answer_text(answered), self.answer_figures(answered)),
             Turn::Failed(failed) => self.failure(failed),
             Turn::Interrupted(TurnInterrupted { by, during }) => {
-                let line = format!("interrupted by {}: {}", clean::short(by, 40), clean::short(during, 80));
+                let line = format!("interrupted by {}: {}", self.short(by, 40), self.short(during, 80));
                 format!("{}\n", self.style.yellow(&line))
             }
             Turn::Ended(ended) => self.end(ended),
@@ -186,7 +190,7 @@ impl Transcript {
         if let Sandbox::Started(started) = sandbox {
             self.exposed = started.backend == "none";
         }
-        other::sandbox(sandbox, self.style, self.log.as_deref())
+        other::sandbox(sandbox, self.style, self.log.as_deref(), &self.redactor)
     }
 
     /// A dim line that only the full transcript has.

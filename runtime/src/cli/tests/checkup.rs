@@ -24,7 +24,7 @@ async fn every_check_has_one_row_in_order() {
     assert_eq!(checks, ["version", "log", "state folder", "workspace", "sandbox", "api"]);
     for row in &rows {
         let keys: Vec<&String> = row.as_object().unwrap().keys().collect();
-        assert_eq!(keys, ["check", "detail", "health", "hint"], "{row}");
+        assert_eq!(keys, ["check", "health", "detail", "hint"], "{row}");
         assert!(["ok", "warn", "fail"].contains(&row["health"].as_str().unwrap()), "{row}");
         // Whoever has to do something is told what.
         let told = row["hint"].as_str().is_some_and(|hint| !hint.is_empty());
@@ -132,7 +132,8 @@ async fn every_value_tells_programs_where_it_came_from() {
 #[tokio::test]
 async fn values_for_programs_can_be_given_back_as_flags() {
     let machine = Machine::alone();
-    let flags = ["--max-cost", "12.345678", "--max-time", "1h 2m 3s", "--max-steps", "77", "--command-timeout", "1500ms"];
+    let flags =
+        ["--max-cost", "12.345678", "--max-time", "1h 2m 3s", "--max-steps", "77", "--command-timeout", "1500ms"];
     let once = config(&machine, &flags).await;
     let text = |key: &str| once[key]["value"].as_str().map_or_else(|| once[key]["value"].to_string(), str::to_owned);
     let (cost, time) = (text("budget.cost"), text("budget.time"));
@@ -154,10 +155,8 @@ async fn secrets_of_the_credentials_file_are_masked_and_its_mode_is_checked() {
     for args in [&["config", "show"][..], &["sessions"], &["run", "x"], &["doctor", "--offline"]] {
         let ran = machine.run(args).await;
         assert_eq!((ran.exit, ran.out.as_str()), (Exit::Usage, ""), "{args:?}: {ran:?}");
-        let said = format!(
-            "error: {0}: other users may read this file (mode 644)\nhint: chmod 600 {0}\n",
-            path.display()
-        );
+        let said =
+            format!("error: {0}: other users may read this file (mode 644)\nhint: chmod 600 {0}\n", path.display());
         assert_eq!(ran.err, said, "{args:?}");
     }
     mode(0o600);
@@ -184,7 +183,8 @@ async fn paths_are_told_to_programs_too() {
 async fn trust_is_told_to_programs_and_a_damaged_list_is_kept() {
     let machine = Machine::alone();
     let trust = async |word: &str| lines(&machine.out(&["config", word, "--json"]).await).remove(0);
-    let row = |trusted: bool, changed: bool| json!({ "folder": machine.workspace, "trusted": trusted, "changed": changed });
+    let row =
+        |trusted: bool, changed: bool| json!({ "folder": machine.workspace, "trusted": trusted, "changed": changed });
     assert_eq!(trust("untrust").await, row(false, false));
     assert_eq!(trust("trust").await, row(true, true));
     assert_eq!(trust("trust").await, row(true, false));

@@ -57,7 +57,7 @@ async fn nobody_answers() {
     let mut machine = Machine::with(LOOKS).await;
     let closed = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     machine.set("ANTHROPIC_BASE_URL", &format!("http://{closed}"));
-    let said = ["! connection: ", "hint: check the network and the base URL"];
+    let said = ["! connection: ", "hint: nothing is lost: check the network and the base URL"];
     refused(&machine, &["run", "x", "--max-attempts", "1"], Exit::Request, &said).await;
 }
 

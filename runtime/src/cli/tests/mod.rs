@@ -15,7 +15,6 @@ mod made;
 mod moves;
 mod outline;
 mod output;
-
 mod runs;
 mod session_names;
 mod tail;

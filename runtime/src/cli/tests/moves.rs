@@ -1,7 +1,7 @@
 //! `export`, `import` and `log copy` when something is wrong: the place is named, and what was there stays.
 
-use super::made::{self, prompted, put, started, stream};
 use super::Machine;
+use super::made::{self, prompted, put, started, stream};
 use crate::cli::Exit;
 use retrace_events::jsonl;
 use retrace_events::testing::{EventMaker, example_payloads};
@@ -146,7 +146,10 @@ async fn a_copy_leaves_out_other_sessions_and_goes_on_where_it_stopped() {
     // More than two pages and four batches.
     let copied = machine.out(&["log", "copy", "--to", &target, "grows"]).await;
     assert_eq!(copied, "450 events copied, 0 already there\n");
-    assert_eq!(machine.out(&["log", "info", "--log", &target]).await.matches("1 session, 1 stream, 450 events").count(), 1);
+    assert_eq!(
+        machine.out(&["log", "info", "--log", &target]).await.matches("1 session, 1 stream, 450 events").count(),
+        1
+    );
     made::append(&machine, &maker.prompts(7)).await;
     let json = machine.out(&["log", "copy", "--to", &target, "grows", "--json"]).await;
     let told: serde_json::Value = serde_json::from_str(&json).unwrap();
@@ -190,7 +193,8 @@ async fn odd_targets_of_a_copy_are_refused() {
         let ran = machine.run(&["log", "copy", "--to", odd, "--all"]).await;
         assert!(ran.exit != Exit::Done && ran.err.starts_with("error: "), "{odd}: {ran:?}");
     }
-    let parse = |args: &[&str]| crate::cli::command().try_get_matches_from(["retrace", "log", "copy"].iter().chain(args));
+    let parse =
+        |args: &[&str]| crate::cli::command().try_get_matches_from(["retrace", "log", "copy"].iter().chain(args));
     assert!(parse(&["--to", "x"]).is_err(), "neither a session nor --all");
     assert!(parse(&["--to", "x", "s", "--all"]).is_err(), "both a session and --all");
     assert!(parse(&["s"]).is_err(), "no target");

@@ -111,11 +111,7 @@ async fn secrets_are_left_out_of_prompts_commands_and_paths() {
 async fn hostile_words_cannot_reach_the_terminal() {
     let nasty = "a\u{1b}]0;title\u{7}\u{1b}[2Jb\u{9b}31m\u{202e}c\u{0}\r\u{200b}d";
     let machine = Machine::alone();
-    let story = [
-        prompted(nasty),
-        called("1", "bash", &json!({ "command": nasty })),
-        finished("1", code(0), &[nasty]),
-    ];
+    let story = [prompted(nasty), called("1", "bash", &json!({ "command": nasty })), finished("1", code(0), &[nasty])];
     put(&machine, "aaaa-bbbb", &story).await;
     for args in [&["show", "aaaa", "--outline"][..], &["show", "aaaa", "--outline", "--json"]] {
         let out = machine.out(args).await;

@@ -33,10 +33,11 @@ async fn the_answer_is_data_and_the_rest_is_not() {
 }
 
 #[tokio::test]
-async fn quiet_leaves_only_the_answer() {
+async fn quiet_leaves_only_the_answer_and_the_warning() {
     let machine = Machine::with(LOOKS).await;
     let ran = machine.run(&["run", "--quiet", "x"]).await;
-    assert_eq!((ran.out.as_str(), ran.err.as_str()), ("All is well.\n", ""));
+    let warning = "warning: no sandbox: all commands of this session ran as you\n";
+    assert_eq!((ran.out.as_str(), ran.err.as_str()), ("All is well.\n", warning));
 }
 
 #[tokio::test]

@@ -1,7 +1,9 @@
 //! `show --event`, `show --full` and `replay`: views of a session made by hand.
 
-use super::made::{self, SECRET, answered, called, code, ended, finished, prompted, put, sandboxed, secretive, started};
 use super::Machine;
+use super::made::{
+    self, SECRET, answered, called, code, ended, finished, prompted, put, sandboxed, secretive, started,
+};
 use crate::cli::Exit;
 use retrace_events::payload::turn::TurnOutcome;
 use retrace_events::testing::{EventMaker, example_payloads};
@@ -39,7 +41,7 @@ async fn an_event_is_shown_with_all_it_holds() {
         let id = line["id"].as_str().unwrap();
         for name in [&seq.to_string(), id, &id.to_uppercase()] {
             let found = machine.out(&["show", "aaaa", "--json", "--event", name]).await;
-            assert_eq!(lines(&found), [line.clone()], "{name}");
+            assert_eq!(lines(&found), std::slice::from_ref(line), "{name}");
         }
     }
 }
@@ -84,10 +86,8 @@ async fn the_full_view_numbers_what_it_shows() {
     let machine = Machine::alone();
     put(&machine, "aaaa-bbbb", &example_payloads()).await;
     let full = machine.out(&["show", "aaaa", "--full"]).await;
-    let numbers: Vec<u64> = full
-        .lines()
-        .filter_map(|line| line.strip_prefix('#')?.split_once(' ')?.0.parse().ok())
-        .collect();
+    let numbers: Vec<u64> =
+        full.lines().filter_map(|line| line.strip_prefix('#')?.split_once(' ')?.0.parse().ok()).collect();
     assert!(numbers.is_sorted() && numbers.len() > 20, "{numbers:?}");
     assert!(numbers.iter().all(|number| *number < example_payloads().len() as u64), "{numbers:?}");
     let footer = full.lines().last().unwrap();
@@ -171,7 +171,8 @@ async fn a_replay_as_json_is_the_events() {
 
 #[test]
 fn odd_speeds_are_refused() {
-    let parse = |args: &[&str]| crate::cli::command().try_get_matches_from(["retrace", "replay", "x"].iter().chain(args));
+    let parse =
+        |args: &[&str]| crate::cli::command().try_get_matches_from(["retrace", "replay", "x"].iter().chain(args));
     for speed in ["-1", "nan", "inf", "-inf", "", "fast", "1e400", "-0.1"] {
         let error = parse(&[&format!("--speed={speed}")]).unwrap_err();
         assert_eq!(error.kind(), clap::error::ErrorKind::ValueValidation, "{speed}");

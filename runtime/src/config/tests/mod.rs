@@ -1,8 +1,11 @@
 //! Tests of the configuration, each on a machine made up in a temporary folder.
 
+mod amounts;
 mod dotenv;
 mod files;
+mod folders;
 mod layers;
+mod lists;
 mod logged;
 mod project;
 mod raw;

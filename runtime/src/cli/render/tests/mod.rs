@@ -1,6 +1,7 @@
 //! Tests of what people see.
 
 mod clean;
+mod kinds;
 mod live;
 mod streamed;
 mod transcript;
