@@ -137,5 +137,5 @@ async fn a_path_cannot_forge_a_line() {
     session.push(called("10", "edit_file", "{}"));
     session.push(finished("10", None, &["b\nprompts\n  #1 forged (completed)"]));
     let text = Outline::of(&events(session).await).to_string();
-    assert!(text.contains("  #22    b prompts #1 forged (completed) (0 reads, 1 changes)\n"), "{text}");
+    assert!(text.contains("  #23    b prompts #1 forged (completed) (0 reads, 1 changes)\n"), "{text}");
 }

@@ -48,7 +48,8 @@ type Identity = (u64, u64, u64, u32, (i64, i64));
 
 fn ensure(path: &Path, contents: &[u8], mode: u32) -> io::Result<()> {
     let compared = || COMPARED.lock().unwrap_or_else(PoisonError::into_inner);
-    if let Ok(identity) = identity(path) {
+    let found = identity(path).ok();
+    if let Some(identity) = found {
         let known = (path.to_path_buf(), identity);
         if compared().contains(&known) {
             return Ok(());
@@ -64,8 +65,18 @@ fn ensure(path: &Path, contents: &[u8], mode: u32) -> io::Result<()> {
     temporary.as_file().set_permissions(Permissions::from_mode(mode))?;
     temporary.as_file().sync_all()?;
     // A writable descriptor kept open would make the kernel refuse to run it ("text file busy").
-    temporary.into_temp_path().persist(path)?;
-    Ok(())
+    let temporary = temporary.into_temp_path();
+    if found.is_some() {
+        temporary.persist(path)?;
+        return Ok(());
+    }
+    // Several processes may unpack at once. The first wins, and its file stays: another may be mounting it already.
+    match temporary.persist_noclobber(path) {
+        Err(refused) if refused.error.kind() == io::ErrorKind::AlreadyExists && is_same(path, contents, mode)? => {
+            Ok(())
+        }
+        placed => Ok(placed?),
+    }
 }
 
 fn identity(path: &Path) -> io::Result<Identity> {

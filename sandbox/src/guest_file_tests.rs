@@ -59,3 +59,22 @@ fn a_folder_that_cannot_be_made_is_named() {
     let error = GuestFiles::unpack(&file.path().join("below")).unwrap_err();
     assert!(error.to_string().contains("below"), "{error}");
 }
+
+/// A sandbox mounts the file by its name a moment after it was found: nobody may put another in its place meanwhile.
+#[test]
+fn of_many_that_unpack_at_once_one_file_stays() {
+    for _ in 0..8 {
+        let dir = tempfile::tempdir().unwrap();
+        let start = std::sync::Barrier::new(8);
+        let inode = || {
+            start.wait();
+            let files = GuestFiles::unpack(dir.path()).unwrap();
+            fs::metadata(&files.executable).unwrap().ino()
+        };
+        let inodes: Vec<u64> = std::thread::scope(|scope| {
+            let threads: Vec<_> = (0..8).map(|_| scope.spawn(inode)).collect();
+            threads.into_iter().map(|thread| thread.join().unwrap()).collect()
+        });
+        assert!(inodes.iter().all(|inode| *inode == inodes[0]), "{inodes:?}");
+    }
+}
