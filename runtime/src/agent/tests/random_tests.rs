@@ -112,7 +112,8 @@ async fn play(steps: &[RandomStep], crashes: &[usize]) {
     // No effect came twice: each command appends one line to a file of its own.
     for number in 0..steps.iter().map(|step| step.calls.len()).sum() {
         if let Some(text) = world.file(&format!("b{number}")) {
-            assert_eq!(text, "x\n", "command {number} ran twice");
+            // A crash can end a command between opening its file and writing to it.
+            assert!(text == "x\n" || text.is_empty(), "command {number} ran twice: {text:?}");
         }
     }
     // The conversation is whole: another prompt is taken, and the answers that are left over are played.
