@@ -52,6 +52,9 @@ fn started() -> Payload {
         budget: Budget::default(),
         command_timeout_ms: 120_000,
         max_attempts: 6,
+        effort: None,
+        approvals: "auto".into(),
+        tree_budget: Budget::default(),
     };
     SessionStarted { title: "bench".into(), workspace: "/bench".into(), retrace_version: "0".into(), settings }.into()
 }
@@ -70,6 +73,7 @@ fn epoch() -> Payload {
         tools: "[]".into(),
         max_tokens: 32_000,
         thinking: None,
+        output_config: None,
         seed: Vec::new(),
         from_seq: 0,
         why: "bench".into(),

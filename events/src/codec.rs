@@ -12,6 +12,7 @@ use crate::envelope::Envelope;
 use crate::payload::Payload;
 use crate::upcast::Upcasters;
 use serde::{Serialize, de::DeserializeOwned};
+use std::sync::LazyLock;
 
 /// The codec byte of bincode 2, standard configuration.
 pub const BINCODE_2: u8 = 1;
@@ -130,7 +131,8 @@ pub fn decode_envelope(bytes: &[u8]) -> Result<Envelope, CodecError> {
 /// # Errors
 /// When the bytes are not what kind and schema promise.
 pub fn decode_payload(kind: &str, schema: u16, bytes: &[u8]) -> Result<Decoded, CodecError> {
-    decode_payload_with(&Upcasters::shipped(), kind, schema, bytes)
+    static SHIPPED: LazyLock<Upcasters> = LazyLock::new(Upcasters::shipped);
+    decode_payload_with(&SHIPPED, kind, schema, bytes)
 }
 
 /// As [`decode_payload`], with upcasters of the caller's.

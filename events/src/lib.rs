@@ -7,6 +7,7 @@
 
 pub mod blob;
 pub mod codec;
+pub mod control;
 pub mod envelope;
 pub mod fold;
 pub mod hash;
@@ -25,6 +26,7 @@ pub mod verify;
 pub mod writer;
 
 pub use blob::{BlobRef, BlobStore};
+pub use control::{ControlSender, Inbox, control_stream};
 pub use envelope::{Envelope, Event};
 pub use fold::SessionState;
 pub use hash::Hash;

@@ -6,7 +6,7 @@ use super::*;
 use crate::blob::BlobStore;
 use crate::envelope::Envelope;
 use crate::id::Timestamp;
-use crate::log::{Durability, Head, Position, Positioned, StreamFilter, StreamInfo};
+use crate::log::{Claim, ClaimError, Durability, Head, Holder, Position, Positioned, StreamFilter, StreamInfo};
 use crate::testing::{EventMaker, example_stream};
 use async_trait::async_trait;
 use futures::stream::BoxStream;
@@ -49,6 +49,12 @@ impl EventLog for Liar {
     }
     async fn streams(&self, _: &StreamFilter) -> Result<Vec<StreamInfo>, LogError> {
         unreachable!("verification reads one stream")
+    }
+    async fn end(&self) -> Result<Position, LogError> {
+        unreachable!("verification reads one stream")
+    }
+    async fn claim(&self, _: &StreamId, _: &Holder) -> Result<Claim, ClaimError> {
+        unreachable!("verification only reads")
     }
     fn blobs(&self) -> &dyn BlobStore {
         unreachable!("verification reads no blobs")

@@ -18,6 +18,9 @@ pub struct Outline {
     pub files: BTreeMap<String, OutlineFile>,
     #[serde(skip)]
     open: HashMap<CallId, OpenCall>,
+    /// Commands that run in the background, by their call.
+    #[serde(skip)]
+    background: HashMap<CallId, usize>,
 }
 
 /// A prompt.
@@ -103,7 +106,7 @@ impl Outline {
             }
             Turn::Interrupted(_) => self.end_turn("interrupted"),
             Turn::Ended(ended) => self.end_turn(outcome(ended.outcome)),
-            Turn::Requested(_) | Turn::Answered(_) | Turn::Failed(_) => {}
+            Turn::Requested(_) | Turn::Answered(_) | Turn::Failed(_) | Turn::Queued(_) | Turn::Warned(_) => {}
         }
     }
 
@@ -126,7 +129,14 @@ impl Outline {
             }
             Tool::Denied(denied) => self.end_call(&denied.call, seq, "denied".to_owned()),
             Tool::OutcomeUnknown(unknown) => self.end_call(&unknown.call, seq, "unknown".to_owned()),
-            Tool::Approved(_) => {}
+            Tool::BackgroundStarted(started) => self.goes_on(&started.call),
+            Tool::BackgroundEnded(ended) => {
+                let command = self.background.remove(&ended.call).and_then(|place| self.commands.get_mut(place));
+                if let Some(command) = command {
+                    command.end = Some(ended.exit.map_or_else(|| "unknown".to_owned(), exit));
+                }
+            }
+            Tool::Approved(_) | Tool::ApprovalAsked(_) => {}
         }
     }
 
@@ -139,6 +149,14 @@ impl Outline {
         });
         let path = text("path").filter(|_| called.tool == "read_file");
         self.open.insert(called.call.clone(), OpenCall { command, path });
+    }
+
+    /// The newest command goes on in the background: commands are carried out one at a time.
+    fn goes_on(&mut self, call: &CallId) {
+        if let Some(command) = self.commands.last_mut() {
+            command.end = Some("in the background".to_owned());
+            self.background.insert(call.clone(), self.commands.len() - 1);
+        }
     }
 
     fn end_call(&mut self, call: &CallId, seq: u64, how: String) {
@@ -172,5 +190,6 @@ const fn outcome(outcome: turn::TurnOutcome) -> &'static str {
         turn::TurnOutcome::BudgetReached => "budget reached",
         turn::TurnOutcome::RequestFailed => "request failed",
         turn::TurnOutcome::RuntimeFailed => "runtime failed",
+        turn::TurnOutcome::Stuck => "stuck",
     }
 }

@@ -10,5 +10,6 @@ pub mod cli;
 pub mod config;
 pub mod context;
 pub mod demo;
+pub mod permissions;
 pub mod scripted;
 pub mod tools;

@@ -80,6 +80,11 @@ impl Call {
     pub(crate) fn kill(&self) {
         self.link.send_later(self.id, &Request::Kill);
     }
+
+    /// Asks the guest to let it end in good order, or else to end it.
+    pub(crate) fn terminate(&self) {
+        self.link.send_later(self.id, &Request::Terminate);
+    }
 }
 
 impl Drop for Call {

@@ -33,6 +33,8 @@ pub struct ExecRequest {
     pub stdin: Option<Bytes>,
     /// Its time, in milliseconds; at most the sandbox's `wall_ms`. The sandbox's default when `None`.
     pub timeout_ms: Option<u64>,
+    /// Without a `timeout_ms` it may run as long as the sandbox.
+    pub endless: bool,
     /// Past so many bytes of output it is killed. The sandbox's default when `None`.
     pub max_output_bytes: Option<u64>,
 }
@@ -49,7 +51,15 @@ impl ExecRequest {
     }
 
     fn new(command: Command) -> Self {
-        Self { command, cwd: None, env: Vec::new(), stdin: None, timeout_ms: None, max_output_bytes: None }
+        Self {
+            command,
+            cwd: None,
+            env: Vec::new(),
+            stdin: None,
+            timeout_ms: None,
+            endless: false,
+            max_output_bytes: None,
+        }
     }
 }
 
@@ -126,7 +136,10 @@ impl Running {
             return Err(Failure::new(FailureKind::TooLarge, message).into());
         }
         let defaults = sandbox.limits();
-        let timeout_ms = request.timeout_ms.unwrap_or(defaults.command_timeout_ms).min(defaults.wall_ms);
+        let timeout_ms = match request.timeout_ms {
+            None if request.endless => None,
+            wanted => Some(wanted.unwrap_or(defaults.command_timeout_ms).min(defaults.wall_ms)),
+        };
         let mut limits = sandbox.exec_limits().clone();
         limits.max_output_bytes = request.max_output_bytes.or(limits.max_output_bytes);
         let spec = ExecSpec {
@@ -134,7 +147,7 @@ impl Running {
             cwd: request.cwd.map(RawPath::from),
             env: request.env,
             has_stdin: !stdin.is_empty(),
-            timeout_ms: Some(timeout_ms),
+            timeout_ms,
             limits: limits.clone(),
         };
         let before = sandbox.counters();
@@ -203,6 +216,12 @@ impl Running {
     /// Kills the command with everything it started; its end is then waited for as usual.
     pub fn kill(&self) {
         self.call.kill();
+    }
+
+    /// Asks the command and everything it started to end, and kills what is left after a little while; its end is then
+    /// waited for as usual.
+    pub fn terminate(&self) {
+        self.call.terminate();
     }
 
     fn take(&mut self, bytes: &Bytes) {

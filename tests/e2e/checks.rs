@@ -7,7 +7,7 @@ use std::os::unix::process::ExitStatusExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::{Duration, Instant};
-use tokio::io::{AsyncBufReadExt as _, BufReader};
+use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::process::Child;
 
 /// How long a condition may take to come true.
@@ -95,6 +95,15 @@ impl Running {
     /// Sends a signal.
     pub(crate) fn signal(&self, signal: i32) {
         kill(self.pid, signal);
+    }
+
+    /// Writes to its stdin, which must be a pipe and stays open.
+    pub(crate) fn write(&mut self, world: &World, text: &str) {
+        let stdin = self.child.stdin.as_mut().unwrap();
+        world.runtime.block_on(async {
+            stdin.write_all(text.as_bytes()).await.unwrap();
+            stdin.flush().await.unwrap();
+        });
     }
 
     /// Whether it has ended.

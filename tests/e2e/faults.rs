@@ -53,15 +53,16 @@ const CASES: &[Case] = &[
 
 /// One step a case; each has a text and a command that writes its call's id down.
 fn steps(delivery: &str) -> String {
-    let step = |case: &Case| {
+    // No two commands are alike: the same again and again would end the turn for that reason.
+    let step = |(number, case): (usize, &Case)| {
         format!(
             "[[step]]\n[[step.block]]\ntype = \"text\"\ntext = \"I write it down now.\"\n\
              [[step.block]]\ntype = \"tool_use\"\nname = \"bash\"\n\
-             input = {{ command = \"echo $RETRACE_CALL_ID >> effects.log\" }}\n[[step.fault]]\n{}\n",
+             input = {{ command = \"echo $RETRACE_CALL_ID {number} >> effects.log\" }}\n[[step.fault]]\n{}\n",
             case.fault
         )
     };
-    let steps: Vec<String> = CASES.iter().map(step).chain([says("All of it is written down.")]).collect();
+    let steps: Vec<String> = CASES.iter().enumerate().map(step).chain([says("All of it is written down.")]).collect();
     format!("{delivery}\n{}", script(&steps))
 }
 

@@ -2,12 +2,19 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::print_stdout, missing_docs, reason = "tests")]
 
+mod bad_chat;
 mod bad_input;
+mod chat_approvals;
+mod chat_stops;
+mod chat_talk;
+mod chat_tools;
 mod checks;
+mod control_hammer;
 mod crashes;
 mod demo;
 mod disk_full;
 mod faults;
+mod hostile_workspace;
 mod interrupt;
 mod json_output;
 mod nats_failures;
@@ -15,6 +22,9 @@ mod python_client;
 mod sandbox_gone;
 mod scripts;
 mod stops;
+mod stuck;
+mod talk;
+mod terminal;
 mod transfer;
 mod two_processes;
 mod workspace_trust;

@@ -20,7 +20,7 @@ fn of_racers_one_goes_on(backend: Backend, racers: usize) {
     let before = world.events();
     let race = || {
         let mut command = world.command(&["resume", "--last"]);
-        // All of them have read the session before the first of them writes.
+        // All of them want it before the first of them writes.
         command.env("FAILPOINTS", "before append sandbox.started=sleep(3000)");
         Running::start(&world, command)
     };
@@ -30,7 +30,7 @@ fn of_racers_one_goes_on(backend: Backend, racers: usize) {
     let losers: Vec<&Ran> = ran.iter().filter(|ran| ran.code == Some(6)).collect();
     assert_eq!((winners, losers.len()), (1, racers - 1), "{ran:#?}");
     for loser in losers {
-        assert!(loser.stderr.contains("another process runs this session"), "{}", loser.stderr);
+        assert!(loser.stderr.contains("is held by `retrace resume` (process "), "{}", loser.stderr);
     }
     let events = sound(&world);
     assert_eq!(events[..before.len()], before[..], "what was in the log has changed");
@@ -66,7 +66,8 @@ fn a_latecomer_and_a_running_session(backend: Backend) {
     let codes = HashSet::from([first.code, second.code]);
     assert_eq!(codes, HashSet::from([Some(0), Some(6)]), "{first:#?} {second:#?}");
     let loser = if first.code == Some(6) { &first } else { &second };
-    assert!(loser.stderr.contains("another process"), "{}", loser.stderr);
+    assert!(loser.stderr.contains("is held by `retrace run` (process "), "{}", loser.stderr);
+    assert_eq!(second.code, Some(6), "the latecomer took the session over");
     let events = sound(&world);
     assert_eq!((outcome(&events), payloads(&events, "turn.ended").len()), ("Completed", 1));
 }

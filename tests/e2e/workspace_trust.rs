@@ -13,13 +13,13 @@ use tokio::process::Command;
 const THEIR_KEY: &str = "sk-ant-theirs-0123456789abcdef";
 
 /// A world whose address and key come from the user's own files, since the environment would outdo a workspace anyway.
-struct Hostile {
-    world: World,
-    theirs: ScriptedServer,
+pub(crate) struct Hostile {
+    pub(crate) world: World,
+    pub(crate) theirs: ScriptedServer,
 }
 
 impl Hostile {
-    fn new(steps: &[String]) -> Self {
+    pub(crate) fn new(steps: &[String]) -> Self {
         let world = World::new(Backend::Embedded, &script(steps));
         let folder = world.path("config").join("retrace");
         fs::create_dir_all(&folder).unwrap();
@@ -37,18 +37,18 @@ impl Hostile {
         Self { world, theirs }
     }
 
-    fn command(&self, args: &[&str]) -> Command {
+    pub(crate) fn command(&self, args: &[&str]) -> Command {
         let mut command = self.world.command(args);
         command.env_remove("ANTHROPIC_API_KEY").env_remove("ANTHROPIC_BASE_URL");
         command
     }
 
     #[track_caller]
-    fn run(&self, args: &[&str]) -> Ran {
+    pub(crate) fn run(&self, args: &[&str]) -> Ran {
         self.world.finish(self.command(args))
     }
 
-    fn dotenv(&self) {
+    pub(crate) fn dotenv(&self) {
         let lines = [
             format!("ANTHROPIC_BASE_URL={}", self.theirs.base_url()),
             format!("ANTHROPIC_API_KEY={THEIR_KEY}"),
@@ -62,7 +62,7 @@ impl Hostile {
 
     /// The settings in the log of the only session.
     #[track_caller]
-    fn settings(&self) -> Value {
+    pub(crate) fn settings(&self) -> Value {
         let events = sound(&self.world);
         payloads(&events, "session.started")[0]["settings"].clone()
     }

@@ -9,9 +9,13 @@ pub fn referenced_blobs(payload: &Payload) -> Vec<BlobRef> {
     match payload {
         Payload::Turn(turn) => match turn {
             Turn::Prompted(prompted) => prompted.attachments.iter().map(|attachment| attachment.blob).collect(),
-            Turn::Requested(_) | Turn::Answered(_) | Turn::Failed(_) | Turn::Interrupted(_) | Turn::Ended(_) => {
-                Vec::new()
-            }
+            Turn::Queued(queued) => queued.attachments.iter().map(|attachment| attachment.blob).collect(),
+            Turn::Requested(_)
+            | Turn::Answered(_)
+            | Turn::Failed(_)
+            | Turn::Interrupted(_)
+            | Turn::Ended(_)
+            | Turn::Warned(_) => Vec::new(),
         },
         Payload::Control(control) => match control {
             Control::PromptSent(sent) => sent.attachments.iter().map(|attachment| attachment.blob).collect(),
@@ -22,10 +26,24 @@ pub fn referenced_blobs(payload: &Payload) -> Vec<BlobRef> {
         },
         Payload::Tool(tool) => match tool {
             Tool::Finished(finished) => finished.output.into_iter().collect(),
-            Tool::Called(_) | Tool::Approved(_) | Tool::Denied(_) | Tool::OutcomeUnknown(_) => Vec::new(),
+            Tool::BackgroundEnded(ended) => ended.output.into_iter().collect(),
+            Tool::Called(_)
+            | Tool::Approved(_)
+            | Tool::Denied(_)
+            | Tool::OutcomeUnknown(_)
+            | Tool::ApprovalAsked(_)
+            | Tool::BackgroundStarted(_) => Vec::new(),
         },
-        Payload::Session(Session::Started(_) | Session::Forked(_) | Session::Configured(_) | Session::Closed(_))
-        | Payload::Context(Context::EpochStarted(_) | Context::Retrieved(_))
+        Payload::Session(
+            Session::Started(_)
+            | Session::Forked(_)
+            | Session::Configured(_)
+            | Session::Closed(_)
+            | Session::ControlHandled(_)
+            | Session::RuleAdded(_)
+            | Session::Planned(_),
+        )
+        | Payload::Context(Context::EpochStarted(_) | Context::Retrieved(_) | Context::ImageAttached(_))
         | Payload::Sandbox(
             Sandbox::Started(_) | Sandbox::Stopped(_) | Sandbox::LimitHit(_) | Sandbox::NetworkAttempted(_),
         )

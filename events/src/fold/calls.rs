@@ -16,6 +16,17 @@ pub enum CallProgress {
     Done,
 }
 
+/// Whether somebody has decided on a call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CallApproval {
+    /// Nobody was asked.
+    Undecided,
+    /// Somebody was asked and has not said anything.
+    Asked,
+    /// It may be carried out.
+    Given,
+}
+
 /// A call of the newest answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OpenCall {
@@ -27,6 +38,8 @@ pub struct OpenCall {
     pub input: String,
     /// How far it has come.
     pub progress: CallProgress,
+    /// Whether somebody has decided on it.
+    pub approval: CallApproval,
 }
 
 #[derive(Deserialize)]
@@ -48,6 +61,7 @@ pub(super) fn calls_in(content: &str) -> Vec<OpenCall> {
             tool: block.name?,
             input: block.input.map_or_else(|| "{}".to_owned(), |input| input.get().to_owned()),
             progress: CallProgress::Asked,
+            approval: CallApproval::Undecided,
         })
     };
     blocks.into_iter().filter(|block| block.kind == "tool_use").filter_map(call).collect()

@@ -4,20 +4,28 @@
 //! that replays it years later all see the same. What to do next is decided by the runtime from this state.
 
 mod calls;
+mod images;
+mod queue;
 mod session_state;
+mod step_record;
 mod totals;
 mod transcript;
 mod turn_state;
 
 #[cfg(test)]
+mod conversation_tests;
+#[cfg(test)]
 mod load_tests;
 #[cfg(test)]
 mod tests;
 
-pub use calls::{CallProgress, OpenCall};
+pub use calls::{CallApproval, CallProgress, OpenCall};
+pub use images::PendingImages;
+pub use queue::QueuedPrompt;
 pub use session_state::{Epoch, SessionState};
+pub use step_record::{CallRecord, StepRecord};
 pub use totals::Totals;
-pub use transcript::{Transcript, TranscriptItem};
+pub use transcript::{Image, Transcript, TranscriptItem};
 pub use turn_state::{Stage, TurnState};
 
 use crate::codec::CodecError;

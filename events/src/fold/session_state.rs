@@ -1,16 +1,20 @@
 //! [`SessionState`] and how each event changes it.
 
-use super::calls::{CallProgress, OpenCall, calls_in};
+use super::calls::{CallApproval, CallProgress, OpenCall, calls_in};
+use super::images::PendingImages;
+use super::queue::QueuedPrompt;
+use super::step_record::StepRecord;
 use super::totals::Totals;
 use super::transcript::{Transcript, TranscriptItem};
 use super::turn_state::{Stage, TurnState};
 use crate::blob::BlobRef;
-use crate::envelope::Event;
+use crate::envelope::{Envelope, Event};
 use crate::hash::Hash;
 use crate::id::{CallId, EventId, Timestamp};
+use crate::payload::session::PlanItem;
 use crate::payload::settings::Settings;
 use crate::payload::{Context, Payload, Session, Tool, Turn, context, tool, turn};
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 
 /// The context requests are rendered from.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -56,6 +60,20 @@ pub struct SessionState {
     pub outputs: HashMap<CallId, BlobRef>,
     /// Whether it was closed for good.
     pub closed: bool,
+    /// Prompts that wait for the present turn to end.
+    pub queue: VecDeque<QueuedPrompt>,
+    /// The first event of the control stream that was not handled yet.
+    pub control_next: u64,
+    /// Rules on calls that were given for this session.
+    pub rules: Vec<String>,
+    /// The model's plan.
+    pub plan: Vec<PlanItem>,
+    /// Commands that run in the background: the call that started them, and the command.
+    pub background: Vec<(CallId, String)>,
+    /// The steps of the open turn, for whoever looks whether it goes round in circles.
+    pub steps: VecDeque<StepRecord>,
+    /// Images whose prompt or result has not come yet.
+    pub images: PendingImages,
 }
 
 impl SessionState {
@@ -81,9 +99,9 @@ impl SessionState {
         };
         match payload {
             Payload::Session(session) => self.apply_session(envelope.at, session),
-            Payload::Turn(turn) => self.apply_turn(envelope.id, envelope.at, turn),
-            Payload::Context(context) => self.apply_context(envelope.id, context),
-            Payload::Tool(tool) => self.apply_tool(envelope.at, tool),
+            Payload::Turn(turn) => self.apply_turn(envelope, turn),
+            Payload::Context(context) => self.apply_context(envelope, context),
+            Payload::Tool(tool) => self.apply_tool(envelope, tool),
             Payload::Sandbox(_)
             | Payload::Workspace(_)
             | Payload::Summary(_)
@@ -108,28 +126,42 @@ impl SessionState {
             }
             Session::Configured(configured) => self.settings = Some(configured.settings.clone()),
             Session::Closed(_) => self.closed = true,
+            Session::ControlHandled(handled) => self.control_next = handled.seq.saturating_add(1),
+            Session::RuleAdded(added) => {
+                if !self.rules.contains(&added.rule) {
+                    self.rules.push(added.rule.clone());
+                }
+            }
+            Session::Planned(planned) => self.plan.clone_from(&planned.items),
         }
     }
 
-    fn apply_turn(&mut self, id: EventId, at: Timestamp, event: &Turn) {
+    fn apply_turn(&mut self, envelope: &Envelope, event: &Turn) {
+        let (id, at, seq) = (envelope.id, envelope.at, envelope.seq);
         match event {
-            Turn::Prompted(prompt) => {
-                self.totals.prompts += 1;
-                self.transcript.push(TranscriptItem::Prompt { text: prompt.text.clone() });
-                if self.turn.is_none() {
-                    let stage = Stage::Ask { not_before: at };
-                    self.turn =
-                        Some(TurnState { prompt: id, started_at: at, stage, failed_attempts: 0, cut_answers: 0 });
+            Turn::Prompted(prompt) => self.apply_prompt(envelope, prompt),
+            Turn::Queued(queued) => {
+                let turn::TurnQueued { text, source, attachments } = queued.clone();
+                let images = self.images.take(None);
+                self.queue.push_back(QueuedPrompt { event: id, text, source, attachments, images });
+            }
+            Turn::Warned(warned) => {
+                self.transcript.push(seq, TranscriptItem::Warning { note: warned.note.clone() });
+                if let Some(turn) = &mut self.turn {
+                    turn.warned.push(warned.rule.clone());
                 }
             }
             Turn::Requested(request) => {
                 self.totals.requests += 1;
+                if let Some(turn) = &mut self.turn {
+                    turn.requests += 1;
+                }
                 self.set_stage(Stage::Waiting { request: id, cost_bound_microusd: request.cost_bound_microusd });
             }
-            Turn::Answered(answer) => self.apply_answer(id, answer),
+            Turn::Answered(answer) => self.apply_answer(seq, id, answer),
             Turn::Failed(failed) => self.apply_failure(at, failed),
             Turn::Interrupted(_) => {
-                self.transcript.push(TranscriptItem::Interruption);
+                self.transcript.push(seq, TranscriptItem::Interruption);
                 self.last_end = None;
                 self.end_turn(at);
             }
@@ -140,13 +172,41 @@ impl SessionState {
         }
     }
 
-    fn apply_answer(&mut self, id: EventId, answer: &turn::TurnAnswered) {
+    fn apply_prompt(&mut self, envelope: &Envelope, prompt: &turn::TurnPrompted) {
+        let (id, at) = (envelope.id, envelope.at);
+        let queued = envelope.cause.and_then(|cause| self.queue.iter().position(|queued| queued.event == cause));
+        let images = match queued.and_then(|place| self.queue.remove(place)) {
+            Some(queued) => queued.images,
+            None => self.images.take(None),
+        };
+        self.totals.prompts += 1;
+        self.transcript.push(envelope.seq, TranscriptItem::Prompt { text: prompt.text.clone(), images });
+        if self.turn.is_none() {
+            self.steps.clear();
+            let stage = Stage::Ask { not_before: at };
+            let warned = Vec::new();
+            let turn = TurnState {
+                prompt: id,
+                started_at: at,
+                stage,
+                failed_attempts: 0,
+                cut_answers: 0,
+                requests: 0,
+                warned,
+            };
+            self.turn = Some(turn);
+        }
+    }
+
+    fn apply_answer(&mut self, seq: u64, id: EventId, answer: &turn::TurnAnswered) {
         self.totals.add(&answer.usage, answer.cost_microusd);
         self.calls = calls_in(&answer.content);
+        StepRecord::answered(&answer.content, &self.calls).push_to(&mut self.steps);
         self.last_answer = Some(id);
         self.last_request = Some(answer.request);
         let calls = self.calls.iter().map(|call| call.id.clone()).collect();
-        self.transcript.push(TranscriptItem::Answer { event: id, content: answer.content.clone(), calls });
+        let content = answer.content.clone();
+        self.transcript.push(seq, TranscriptItem::Answer { event: id, content, calls, carried_over: false });
         let stop_reason = answer.stop_reason.clone();
         if let Some(turn) = &mut self.turn {
             turn.failed_attempts = 0;
@@ -167,51 +227,84 @@ impl SessionState {
         });
     }
 
-    fn apply_context(&mut self, id: EventId, event: &Context) {
+    fn apply_context(&mut self, envelope: &Envelope, event: &Context) {
         match event {
             Context::EpochStarted(start) => {
-                // A first epoch takes in the prompt that was logged just before it; a later one begins afresh.
+                // A first epoch takes in the prompt that was logged just before it.
                 if self.epoch.is_some() {
-                    self.transcript = Transcript::default();
+                    self.transcript.carry_over(start.from_seq);
                 }
-                self.epoch = Some(Epoch { event: id, start: start.clone() });
+                self.epoch = Some(Epoch { event: envelope.id, start: start.clone() });
             }
-            Context::Retrieved(found) => self.transcript.push(TranscriptItem::Passages(found.passages.clone())),
+            Context::Retrieved(found) => {
+                self.transcript.push(envelope.seq, TranscriptItem::Passages(found.passages.clone()));
+            }
+            Context::ImageAttached(attached) => self.images.add(attached),
         }
     }
 
-    fn apply_tool(&mut self, at: Timestamp, event: &Tool) {
+    fn apply_tool(&mut self, envelope: &Envelope, event: &Tool) {
         match event {
             Tool::Called(called) => {
                 self.totals.calls += 1;
-                let asked = |call: &&mut OpenCall| call.id == called.call && call.progress == CallProgress::Asked;
-                if let Some(call) = self.calls.iter_mut().find(asked) {
+                if let Some(call) = self.asked_call(&called.call) {
                     call.progress = CallProgress::Begun(called.effect);
                 }
             }
-            Tool::Approved(_) => {}
-            Tool::Denied(denied) => self.apply_result(at, &denied.call, true, &denied.content),
-            Tool::Finished(tool::ToolFinished { call, is_error, content, output, .. }) => {
+            Tool::ApprovalAsked(asked) => {
+                if let Some(call) = self.asked_call(&asked.call) {
+                    call.approval = CallApproval::Asked;
+                }
+            }
+            Tool::Approved(approved) => {
+                if let Some(call) = self.asked_call(&approved.call) {
+                    call.approval = CallApproval::Given;
+                }
+            }
+            Tool::Denied(denied) => self.apply_result(envelope, &denied.call, true, &denied.content, false),
+            Tool::Finished(tool::ToolFinished { call, is_error, content, output, changed, .. }) => {
                 if let Some(blob) = output {
                     self.outputs.insert(call.clone(), *blob);
                 }
-                self.apply_result(at, call, *is_error, content);
+                self.apply_result(envelope, call, *is_error, content, !changed.is_empty());
             }
-            Tool::OutcomeUnknown(unknown) => self.apply_result(at, &unknown.call, true, &unknown.content),
+            Tool::OutcomeUnknown(unknown) => {
+                self.apply_result(envelope, &unknown.call, true, &unknown.content, true);
+            }
+            Tool::BackgroundStarted(started) => self.background.push((started.call.clone(), started.command.clone())),
+            Tool::BackgroundEnded(ended) => self.apply_background_end(envelope.seq, ended),
         }
     }
 
-    fn apply_result(&mut self, at: Timestamp, call: &CallId, is_error: bool, content: &str) {
+    /// The call, while nothing was done for it.
+    fn asked_call(&mut self, call: &CallId) -> Option<&mut OpenCall> {
+        self.calls.iter_mut().find(|open| open.id == *call && open.progress == CallProgress::Asked)
+    }
+
+    fn apply_background_end(&mut self, seq: u64, ended: &tool::ToolBackgroundEnded) {
+        if let Some(blob) = ended.output {
+            self.outputs.insert(ended.call.clone(), blob);
+        }
+        let Some(place) = self.background.iter().position(|(call, _)| *call == ended.call) else { return };
+        let (call, command) = self.background.remove(place);
+        self.transcript.push(seq, TranscriptItem::BackgroundEnded { call, command, why: ended.why.clone() });
+    }
+
+    fn apply_result(&mut self, envelope: &Envelope, call: &CallId, is_error: bool, content: &str, wrote: bool) {
+        let images = self.images.take(Some(call));
         let open = self.calls.iter_mut().find(|open| open.id == *call && open.progress != CallProgress::Done);
         // A second result for a call, or one for no call, never reaches the model: the API would refuse it.
         let Some(open) = open else { return };
         open.progress = CallProgress::Done;
-        let result = TranscriptItem::Result { call: call.clone(), is_error, content: content.to_owned() };
-        self.transcript.push(result);
+        if let Some(step) = self.steps.back_mut() {
+            step.finished(call, content, is_error, wrote);
+        }
+        let result = TranscriptItem::Result { call: call.clone(), is_error, content: content.to_owned(), images };
+        self.transcript.push(envelope.seq, result);
         if self.calls.iter().all(|open| open.progress == CallProgress::Done) {
             self.transcript.sort_last_results();
             self.calls.clear();
-            self.set_stage(Stage::Ask { not_before: at });
+            self.set_stage(Stage::Ask { not_before: envelope.at });
         }
     }
 

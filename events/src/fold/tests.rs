@@ -18,18 +18,22 @@ use crate::payload::turn::{
 use proptest::prelude::*;
 
 /// Makes events of payloads, one after the other in one stream.
-struct Chain {
+pub(super) struct Chain {
     mint: SeededMint,
-    state: SessionState,
+    pub(super) state: SessionState,
     envelopes: Vec<Envelope>,
 }
 
 impl Chain {
-    fn new() -> Self {
+    pub(super) fn new() -> Self {
         Self { mint: SeededMint::new(7), state: SessionState::default(), envelopes: Vec::new() }
     }
 
-    fn push(&mut self, payload: impl Into<Payload>) -> EventId {
+    pub(super) fn push(&mut self, payload: impl Into<Payload>) -> EventId {
+        self.push_because(None, payload)
+    }
+
+    pub(super) fn push_because(&mut self, cause: Option<EventId>, payload: impl Into<Payload>) -> EventId {
         let payload = payload.into();
         let kind = payload.kind();
         let stream = StreamId {
@@ -45,7 +49,7 @@ impl Chain {
             at: self.mint.now(),
             kind: kind.to_owned(),
             schema: Payload::schema_of(kind).unwrap(),
-            cause: None,
+            cause,
             prev_hash: self.state.head_hash(),
             payload: payload.encode().unwrap(),
         };
@@ -56,33 +60,36 @@ impl Chain {
         event.envelope.id
     }
 
-    fn stage(&self) -> &Stage {
+    pub(super) fn stage(&self) -> &Stage {
         &self.state.turn.as_ref().unwrap().stage
     }
 }
 
-fn settings(model: &str) -> Settings {
+pub(super) fn settings(model: &str) -> Settings {
     Settings {
         model: model.to_owned(),
         max_tokens: 1_000,
         thinking: None,
+        effort: None,
         base_url: "http://localhost".to_owned(),
         sandbox: "auto".to_owned(),
+        approvals: "auto".to_owned(),
         budget: Budget::default(),
+        tree_budget: Budget::default(),
         command_timeout_ms: 1_000,
         max_attempts: 3,
     }
 }
 
-fn started() -> SessionStarted {
+pub(super) fn started() -> SessionStarted {
     SessionStarted { title: "t".into(), workspace: "/w".into(), retrace_version: "0".into(), settings: settings("m") }
 }
 
-fn prompt(text: &str) -> TurnPrompted {
+pub(super) fn prompt(text: &str) -> TurnPrompted {
     TurnPrompted { text: text.to_owned(), source: PromptSource::Local, attachments: Vec::new() }
 }
 
-fn epoch() -> ContextEpochStarted {
+pub(super) fn epoch() -> ContextEpochStarted {
     ContextEpochStarted {
         number: 1,
         renderer: 1,
@@ -92,13 +99,14 @@ fn epoch() -> ContextEpochStarted {
         tools: "[]".into(),
         max_tokens: 10,
         thinking: None,
+        output_config: None,
         seed: Vec::new(),
         from_seq: 0,
         why: String::new(),
     }
 }
 
-fn request(epoch: EventId) -> TurnRequested {
+pub(super) fn request(epoch: EventId) -> TurnRequested {
     TurnRequested {
         attempt: 1,
         epoch,
@@ -110,7 +118,7 @@ fn request(epoch: EventId) -> TurnRequested {
     }
 }
 
-fn answer(request: EventId, content: &str, stop_reason: &str) -> TurnAnswered {
+pub(super) fn answer(request: EventId, content: &str, stop_reason: &str) -> TurnAnswered {
     TurnAnswered {
         request,
         content: content.to_owned(),
@@ -124,11 +132,11 @@ fn answer(request: EventId, content: &str, stop_reason: &str) -> TurnAnswered {
     }
 }
 
-fn called(call: &str, effect: ToolEffect, answer: EventId) -> ToolCalled {
+pub(super) fn called(call: &str, effect: ToolEffect, answer: EventId) -> ToolCalled {
     ToolCalled { call: CallId(call.into()), tool: "bash".into(), input: "{}".into(), request: answer, effect }
 }
 
-fn finished(call: &str, content: &str) -> ToolFinished {
+pub(super) fn finished(call: &str, content: &str) -> ToolFinished {
     ToolFinished {
         call: CallId(call.into()),
         is_error: false,
@@ -157,7 +165,7 @@ const TWO_CALLS: &str = r#"[{"type":"text","text":"look"},{"type":"tool_use","id
 {"type":"tool_use","id":"b","name":"read_file","input":{}}]"#;
 
 /// A session up to an answer with two calls.
-fn with_two_calls() -> (Chain, EventId) {
+pub(super) fn with_two_calls() -> (Chain, EventId) {
     let mut chain = Chain::new();
     chain.push(started());
     chain.push(prompt("do it"));
@@ -215,7 +223,9 @@ fn result_text(item: &TranscriptItem) -> Option<&str> {
         TranscriptItem::Prompt { .. }
         | TranscriptItem::Answer { .. }
         | TranscriptItem::Passages(_)
-        | TranscriptItem::Interruption => None,
+        | TranscriptItem::Interruption
+        | TranscriptItem::Warning { .. }
+        | TranscriptItem::BackgroundEnded { .. } => None,
     }
 }
 
@@ -305,10 +315,11 @@ fn settings_and_closing_are_taken_over() {
 }
 
 #[test]
-fn a_second_epoch_begins_with_an_empty_transcript() {
+fn a_second_epoch_that_begins_here_has_an_empty_transcript() {
     let (mut chain, _) = with_two_calls();
     assert!(chain.state.transcript.items().len() > 1);
-    chain.push(ContextEpochStarted { number: 2, ..epoch() });
+    let from_seq = chain.state.next_seq();
+    chain.push(ContextEpochStarted { number: 2, from_seq, ..epoch() });
     assert!(chain.state.transcript.items().is_empty());
     assert_eq!(chain.state.epoch.as_ref().unwrap().start.number, 2);
 }
@@ -395,6 +406,8 @@ fn result_call(item: &TranscriptItem) -> Option<&CallId> {
         TranscriptItem::Prompt { .. }
         | TranscriptItem::Answer { .. }
         | TranscriptItem::Passages(_)
-        | TranscriptItem::Interruption => None,
+        | TranscriptItem::Interruption
+        | TranscriptItem::Warning { .. }
+        | TranscriptItem::BackgroundEnded { .. } => None,
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::id::{CallId, EventId};
 use crate::payload::context::ContextPassage;
+use std::sync::Arc;
 
 /// One thing that was said.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -10,6 +11,8 @@ pub enum TranscriptItem {
     Prompt {
         /// The words.
         text: String,
+        /// The images that came with it.
+        images: Vec<Image>,
     },
     /// By the model: the content blocks as raw JSON.
     Answer {
@@ -19,6 +22,8 @@ pub enum TranscriptItem {
         content: String,
         /// Its calls, in order.
         calls: Vec<CallId>,
+        /// It was given in an earlier epoch: its thinking is bound to a prefix that is gone, and goes with it.
+        carried_over: bool,
     },
     /// By a tool.
     Result {
@@ -28,17 +33,44 @@ pub enum TranscriptItem {
         is_error: bool,
         /// What the model is told.
         content: String,
+        /// The images that are shown to it.
+        images: Vec<Image>,
     },
     /// Put in by retrieval.
     Passages(Vec<ContextPassage>),
     /// The turn was stopped by the user.
     Interruption,
+    /// The model is told that it goes round in circles.
+    Warning {
+        /// In these words.
+        note: String,
+    },
+    /// A command in the background is over.
+    BackgroundEnded {
+        /// The call that started it.
+        call: CallId,
+        /// The command.
+        command: String,
+        /// How it ended.
+        why: String,
+    },
+}
+
+/// An image as a request holds it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Image {
+    /// For example `image/png`.
+    pub media_type: String,
+    /// Its bytes in base64; shared, since states are copied.
+    pub data_base64: Arc<str>,
 }
 
 /// The conversation since the present epoch began.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Transcript {
     items: Vec<TranscriptItem>,
+    /// The sequence number of the event behind each item.
+    seqs: Vec<u64>,
 }
 
 impl Transcript {
@@ -48,8 +80,21 @@ impl Transcript {
         &self.items
     }
 
-    pub(super) fn push(&mut self, item: TranscriptItem) {
+    pub(super) fn push(&mut self, seq: u64, item: TranscriptItem) {
         self.items.push(item);
+        self.seqs.push(seq);
+    }
+
+    /// Begins a new epoch: what is older than `from_seq` goes, the rest is carried over.
+    pub(super) fn carry_over(&mut self, from_seq: u64) {
+        let first = self.seqs.partition_point(|seq| *seq < from_seq);
+        self.items.drain(..first);
+        self.seqs.drain(..first);
+        for item in &mut self.items {
+            if let TranscriptItem::Answer { carried_over, .. } = item {
+                *carried_over = true;
+            }
+        }
     }
 
     /// Results of parallel calls are logged as they come in; the conversation has them in the order of the calls.
@@ -64,7 +109,9 @@ impl Transcript {
             TranscriptItem::Prompt { .. }
             | TranscriptItem::Answer { .. }
             | TranscriptItem::Passages(_)
-            | TranscriptItem::Interruption => usize::MAX,
+            | TranscriptItem::Interruption
+            | TranscriptItem::Warning { .. }
+            | TranscriptItem::BackgroundEnded { .. } => usize::MAX,
         });
     }
 }

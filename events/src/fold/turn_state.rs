@@ -16,6 +16,10 @@ pub struct TurnState {
     pub failed_attempts: u32,
     /// Answers in a row that were cut at their token limit.
     pub cut_answers: u32,
+    /// Requests made in it, failed ones included.
+    pub requests: u32,
+    /// The detector's rules the model was warned of in it.
+    pub warned: Vec<String>,
 }
 
 /// What a turn waits for.

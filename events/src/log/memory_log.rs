@@ -6,6 +6,7 @@
 
 use super::batch::{CheckedBatch, Verdict, id_taken, invalid};
 use super::chain::{Chain, StoredEvent, lost_tail};
+use super::{Claim, ClaimError, Holder};
 use super::{Durability, EventLog, Head, LogError, Position, Positioned, StreamFilter, StreamInfo};
 use crate::blob::{BlobStore, MemoryBlobs, referenced_blobs};
 use crate::codec::{Decoded, decode_payload};
@@ -13,7 +14,7 @@ use crate::envelope::Envelope;
 use crate::id::{EventId, StreamId, Timestamp};
 use async_trait::async_trait;
 use futures::stream::{self, BoxStream, StreamExt};
-use std::collections::{HashMap, HashSet, VecDeque};
+use std::collections::{HashMap, HashSet, VecDeque, hash_map::Entry};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::watch;
 
@@ -39,6 +40,26 @@ struct Shared {
     state: Mutex<State>,
     length: watch::Sender<usize>,
     blobs: MemoryBlobs,
+    /// Who holds which stream.
+    holders: Mutex<HashMap<StreamId, Holder>>,
+}
+
+impl Shared {
+    fn holders(&self) -> MutexGuard<'_, HashMap<StreamId, Holder>> {
+        self.holders.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A stream that is held, until this is dropped.
+struct Hold {
+    shared: Arc<Shared>,
+    stream: StreamId,
+}
+
+impl Drop for Hold {
+    fn drop(&mut self) {
+        self.shared.holders().remove(&self.stream);
+    }
 }
 
 #[derive(Debug, Default)]
@@ -67,7 +88,12 @@ impl MemoryLog {
     /// An empty log.
     #[must_use]
     pub fn new() -> Self {
-        let shared = Shared { state: Mutex::default(), length: watch::Sender::new(0), blobs: MemoryBlobs::default() };
+        let shared = Shared {
+            state: Mutex::default(),
+            length: watch::Sender::new(0),
+            blobs: MemoryBlobs::default(),
+            holders: Mutex::default(),
+        };
         Self { shared: Arc::new(shared) }
     }
 
@@ -218,6 +244,10 @@ impl EventLog for MemoryLog {
         Ok(self.page(after, limit, &mut Chain::default())?.0)
     }
 
+    async fn end(&self) -> Result<Position, LogError> {
+        Ok(Position(self.state().events.len() as u64))
+    }
+
     async fn follow(
         &self,
         filter: StreamFilter,
@@ -254,6 +284,16 @@ impl EventLog for MemoryLog {
             .collect();
         infos.sort_by_key(|(position, _)| std::cmp::Reverse(*position));
         Ok(infos.into_iter().map(|(_, info)| info).collect())
+    }
+
+    async fn claim(&self, stream: &StreamId, holder: &Holder) -> Result<Claim, ClaimError> {
+        match self.shared.holders().entry(stream.clone()) {
+            Entry::Occupied(other) => Err(ClaimError::Held(other.get().clone())),
+            Entry::Vacant(free) => {
+                free.insert(holder.clone().bounded());
+                Ok(Claim::new(stream.clone(), Hold { shared: Arc::clone(&self.shared), stream: stream.clone() }))
+            }
+        }
     }
 
     fn blobs(&self) -> &dyn BlobStore {

@@ -28,14 +28,23 @@
 //! **Size.** A batch of up to [`MAX_BATCH_EVENTS`] events with [`MAX_BATCH_BYTES`] bytes of payload is taken. A payload of up to [`crate::codec::MAX_PAYLOAD_BYTES`] is taken; where a backend's own limit is lower it keeps the
 //! payload in its blob store, and readers do not see the difference.
 //!
+//! **Presence.** A [`Claim`] tells others that a process runs a session; [`EventLog::claim`] gives at most one for a
+//! stream, as far as that can be known without waiting. It is free again at once when it is dropped or its process ends,
+//! however it ends (also by `kill -9`, or with its machine, as soon as its connection is closed): there is no time-out
+//! that has to pass. The second one is told at once who holds the stream. It is a courtesy and protects nothing: after a
+//! split of the network, a reconnect, or a file that somebody removed, two may hold one stream, and a writer needs no
+//! claim at all. The fence is what decides.
+//!
 //! **Damage.** `read`, `read_all` and `follow` compare each event with the hash stored beside it, and each event of a stream
 //! with the one before it that the same call returned, and return [`LogError::Damaged`] rather than skip. The whole
 //! chain is checked by [`crate::verify`]. A position beyond the last one the log has ever given is
 //! [`LogError::DamagedStore`]: the log has lost its end since, or the position is another log's.
 
 mod batch;
-mod chain;
+pub(crate) mod chain;
+mod claim;
 mod durability;
+mod holder;
 mod log_location;
 mod memory_log;
 mod nats;
@@ -44,7 +53,9 @@ mod sqlite;
 mod streams;
 
 pub use batch::{MAX_BATCH_BYTES, MAX_BATCH_EVENTS, MAX_KIND_BYTES};
+pub use claim::{Claim, ClaimError};
 pub use durability::Durability;
+pub use holder::Holder;
 pub use log_location::{LogLocation, open_log};
 pub use memory_log::{Fault, MemoryLog};
 pub use nats::{NatsLog, NatsOptions};
@@ -90,6 +101,13 @@ pub trait EventLog: Send + Sync + std::fmt::Debug {
     /// As [`Self::read`].
     async fn read_all(&self, after: Position, limit: usize) -> Result<Vec<Positioned>, LogError>;
 
+    /// The position of the last event over all streams; 0 before the first. Whoever follows from there on sees all that
+    /// is appended after this call, and nothing that was acknowledged before it.
+    ///
+    /// # Errors
+    /// When the log cannot be asked.
+    async fn end(&self) -> Result<Position, LogError>;
+
     /// All events after position `after` in the streams `filter` means: first those there are, then new ones as they
     /// are appended, by this or any other process. Ends only with an error.
     ///
@@ -106,6 +124,14 @@ pub trait EventLog: Send + Sync + std::fmt::Debug {
     /// # Errors
     /// When the log cannot be asked.
     async fn streams(&self, filter: &StreamFilter) -> Result<Vec<StreamInfo>, LogError>;
+
+    /// Claims `stream` for `holder`, which describes this process. Does not wait for one that holds it already.
+    ///
+    /// # Errors
+    /// [`ClaimError::Held`] when somebody holds it, of this process or another; when it is not known who (it does not
+    /// answer within about 2 seconds, or not in a way that can be understood), [`Holder::is_unknown`] is true.
+    /// [`ClaimError::Log`] when the log cannot be asked.
+    async fn claim(&self, stream: &StreamId, holder: &Holder) -> Result<Claim, ClaimError>;
 
     /// The blob store that belongs to the log.
     fn blobs(&self) -> &dyn BlobStore;

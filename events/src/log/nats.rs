@@ -13,6 +13,8 @@
 //! **Complete reading.** JetStream skips messages that it cannot read any more, without a word. So a read first asks
 //! the leader what the last message is, counts, and compares ([`read`]).
 //!
+//! **Presence.** Whoever holds a stream answers questions about it, by plain messages ([`presence`]).
+//!
 //! **Durability.** By default a server acks before it syncs. [`durable`] finds out whether every server that holds the
 //! stream runs with `sync_interval: always`, and the log is refused when that is not so or not known, unless the
 //! options say otherwise.
@@ -26,6 +28,7 @@ mod follow;
 mod message;
 mod nats_options;
 mod object_blobs;
+mod presence;
 mod read;
 mod servers;
 mod storage;
@@ -34,6 +37,7 @@ pub use nats_options::NatsOptions;
 
 use super::batch::CheckedBatch;
 use super::chain::Chain;
+use super::{Claim, ClaimError, Holder};
 use super::{Durability, EventLog, Head, LogError, Position, Positioned, StreamFilter, StreamInfo};
 use crate::blob::BlobStore;
 use crate::envelope::Envelope;
@@ -101,6 +105,10 @@ impl EventLog for NatsLog {
         Ok(self.remote.page(ALL_EVENTS, after.0, limits, &mut Chain::default()).await?.events)
     }
 
+    async fn end(&self) -> Result<Position, LogError> {
+        Ok(Position(self.remote.stream_state(false).await?.last_seq))
+    }
+
     async fn follow(
         &self,
         filter: StreamFilter,
@@ -111,6 +119,10 @@ impl EventLog for NatsLog {
 
     async fn streams(&self, filter: &StreamFilter) -> Result<Vec<StreamInfo>, LogError> {
         self.remote.streams(filter).await
+    }
+
+    async fn claim(&self, stream: &StreamId, holder: &Holder) -> Result<Claim, ClaimError> {
+        self.remote.claim(stream, holder).await
     }
 
     fn blobs(&self) -> &dyn BlobStore {

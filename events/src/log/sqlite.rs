@@ -2,6 +2,7 @@
 //!
 //! ```text
 //!   <dir>/log.db        streams and events      <dir>/blobs/ab/cdef…   payloads over 256 KiB, outputs, attachments
+//!   <dir>/holders/      who runs a session now
 //! ```
 //!
 //! **Order.** A position is the `AUTOINCREMENT` row id of an event. SQLite lets one transaction write at a time, over
@@ -15,6 +16,7 @@
 //!
 //! Not for network file systems: WAL needs memory shared between all processes that use the file.
 
+mod claim_file;
 mod committer;
 mod failure;
 mod query;
@@ -26,6 +28,7 @@ mod tests;
 
 use super::batch::CheckedBatch;
 use super::chain::{Chain, StoredEvent};
+use super::{Claim, ClaimError, Holder};
 use super::{Durability, EventLog, Head, LogError, Position, Positioned, StreamFilter, StreamInfo};
 use crate::blob::{BlobStore, FileBlobs, make_private_dir, off_thread};
 use crate::envelope::Envelope;
@@ -123,6 +126,10 @@ impl EventLog for SqliteLog {
         Ok(self.readers.run(read).await?.events)
     }
 
+    async fn end(&self) -> Result<Position, LogError> {
+        self.readers.run(|reader| reader.end()).await
+    }
+
     async fn follow(
         &self,
         filter: StreamFilter,
@@ -165,6 +172,11 @@ impl EventLog for SqliteLog {
     async fn streams(&self, filter: &StreamFilter) -> Result<Vec<StreamInfo>, LogError> {
         let filter = filter.clone();
         self.readers.run(move |reader| reader.streams(&filter)).await
+    }
+
+    async fn claim(&self, stream: &StreamId, holder: &Holder) -> Result<Claim, ClaimError> {
+        let (dir, stream, holder) = (self.dir.clone(), stream.clone(), holder.clone());
+        off_thread(&self.dir, move || Ok(claim_file::claim(&dir, &stream, &holder))).await?
     }
 
     fn blobs(&self) -> &dyn BlobStore {

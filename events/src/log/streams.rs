@@ -12,15 +12,25 @@ pub struct StreamFilter {
     pub project: Option<Token>,
     /// Only this class.
     pub class: Option<Class>,
+    /// Only streams of this id.
+    pub id: Option<Token>,
 }
 
 impl StreamFilter {
+    /// Exactly `stream`.
+    #[must_use]
+    pub fn only(stream: &StreamId) -> Self {
+        let StreamId { tenant, project, class, id } = stream.clone();
+        Self { tenant: Some(tenant), project: Some(project), class: Some(class), id: Some(id) }
+    }
+
     /// Whether `stream` is meant.
     #[must_use]
     pub fn matches(&self, stream: &StreamId) -> bool {
         self.tenant.as_ref().is_none_or(|tenant| *tenant == stream.tenant)
             && self.project.as_ref().is_none_or(|project| *project == stream.project)
             && self.class.is_none_or(|class| class == stream.class)
+            && self.id.as_ref().is_none_or(|id| *id == stream.id)
     }
 }
 

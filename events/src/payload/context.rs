@@ -1,15 +1,17 @@
 //! `context.*`: what goes into a request besides prompts, answers and results.
 
-use crate::id::EventId;
+use crate::id::{CallId, EventId};
 use serde::{Deserialize, Serialize};
 
 subject! {
     /// What goes into requests besides the conversation.
     Context {
         /// A fresh context; everything after it is appended to it.
-        EpochStarted(ContextEpochStarted) = "context.epoch_started", 1;
+        EpochStarted(ContextEpochStarted) = "context.epoch_started", 2;
         /// Something was found and put at the tail.
         Retrieved(ContextRetrieved) = "context.retrieved", 1;
+        /// An image, before the prompt or the result it belongs to.
+        ImageAttached(ContextImageAttached) = "context.image_attached", 1;
     }
 }
 
@@ -33,6 +35,8 @@ pub struct ContextEpochStarted {
     pub max_tokens: u32,
     /// The request's `thinking`, as raw JSON.
     pub thinking: Option<String>,
+    /// The request's `output_config`, as raw JSON.
+    pub output_config: Option<String>,
     /// What the epoch begins with; empty in a session's first epoch.
     pub seed: Vec<ContextPassage>,
     /// The first event whose conversation belongs to the epoch; what is older is there only by the seed.
@@ -83,4 +87,22 @@ pub struct ContextRetrieved {
     pub passages: Vec<ContextPassage>,
     /// The log position the index reflected.
     pub index_position: u64,
+}
+
+/// An image that goes into requests. It stands before the prompt, the queued prompt or the result it belongs to, in the
+/// same batch, and holds the bytes themselves: a request is made of events alone.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ContextImageAttached {
+    /// Its name, for people.
+    pub name: String,
+    /// For example `image/png`.
+    pub media_type: String,
+    /// Its bytes in base64.
+    pub data_base64: String,
+    /// The call whose result it belongs to; `None` for a prompt.
+    pub call: Option<CallId>,
+    /// Its width in pixels.
+    pub width_px: u32,
+    /// Its height in pixels.
+    pub height_px: u32,
 }

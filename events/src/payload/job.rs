@@ -8,7 +8,7 @@ subject! {
     /// Jobs.
     Job {
         /// Handed in.
-        Submitted(JobSubmitted) = "job.submitted", 1;
+        Submitted(JobSubmitted) = "job.submitted", 2;
         /// A worker has it.
         Claimed(JobClaimed) = "job.claimed", 1;
         /// It moves.

@@ -2,20 +2,26 @@
 
 use super::settings::Settings;
 use crate::hash::Hash;
-use crate::id::StreamId;
+use crate::id::{CallId, EventId, StreamId};
 use serde::{Deserialize, Serialize};
 
 subject! {
     /// A session's life.
     Session {
         /// A new session.
-        Started(SessionStarted) = "session.started", 1;
+        Started(SessionStarted) = "session.started", 2;
         /// A new session that goes on from an event of another.
-        Forked(SessionForked) = "session.forked", 1;
+        Forked(SessionForked) = "session.forked", 2;
         /// Other settings from here on.
-        Configured(SessionConfigured) = "session.configured", 1;
+        Configured(SessionConfigured) = "session.configured", 2;
         /// Nothing more will come.
         Closed(SessionClosed) = "session.closed", 1;
+        /// The session's holder has read what somebody said to it.
+        ControlHandled(SessionControlHandled) = "session.control_handled", 1;
+        /// A rule on calls, for the rest of this session.
+        RuleAdded(SessionRuleAdded) = "session.rule_added", 1;
+        /// The model's plan, as it is now.
+        Planned(SessionPlanned) = "session.planned", 1;
     }
 }
 
@@ -78,4 +84,56 @@ pub struct SessionConfigured {
 pub struct SessionClosed {
     /// Why.
     pub why: String,
+}
+
+/// The holder has read an event of the control stream. It stands in the same batch as what came of it, so that no
+/// event there is lost or counts twice.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SessionControlHandled {
+    /// The event.
+    pub event: EventId,
+    /// Its place in the control stream; all before it have been handled too.
+    pub seq: u64,
+    /// Whether it had an effect.
+    pub accepted: bool,
+    /// Why not, or what came of it.
+    pub note: String,
+}
+
+/// A rule on calls, for the rest of this session.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SessionRuleAdded {
+    /// What is allowed, for example `bash(cargo test *)`.
+    pub rule: String,
+    /// Who said so.
+    pub by: String,
+}
+
+/// The model's plan, whole, as it is now.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SessionPlanned {
+    /// The call that wrote it.
+    pub call: CallId,
+    /// Its steps, in order.
+    pub items: Vec<PlanItem>,
+}
+
+/// A step of a plan.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PlanItem {
+    /// What is to be done.
+    pub text: String,
+    /// How far it is.
+    pub status: PlanStatus,
+}
+
+/// How far a step of a plan is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum PlanStatus {
+    /// Not begun.
+    Pending,
+    /// Being worked on.
+    InProgress,
+    /// Done.
+    Done,
 }

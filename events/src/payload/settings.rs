@@ -11,12 +11,18 @@ pub struct Settings {
     pub max_tokens: u32,
     /// The API's thinking setting as raw JSON; `None` sends none.
     pub thinking: Option<String>,
+    /// How much effort the model is asked to make, in the API's word; `None` asks for nothing.
+    pub effort: Option<String>,
     /// Where requests go.
     pub base_url: String,
     /// The sandbox that was asked for: `auto`, `krun`, `container`, `process` or `none`.
     pub sandbox: String,
+    /// When a person is asked before a call: `auto`, `ask` or `allow`.
+    pub approvals: String,
     /// Limits of the whole session.
     pub budget: Budget,
+    /// Limits of the session together with the one it was forked from and all other forks of that one.
+    pub tree_budget: Budget,
     /// The longest a command may run when the model names no time, in milliseconds.
     pub command_timeout_ms: u64,
     /// How often a failed request is tried, the first time included.

@@ -17,6 +17,12 @@ subject! {
         Finished(ToolFinished) = "tool.finished", 1;
         /// It was begun, and nobody knows how far it came.
         OutcomeUnknown(ToolOutcomeUnknown) = "tool.outcome_unknown", 1;
+        /// It waits for somebody's word.
+        ApprovalAsked(ToolApprovalAsked) = "tool.approval_asked", 1;
+        /// A command goes on in the background.
+        BackgroundStarted(ToolBackgroundStarted) = "tool.background_started", 1;
+        /// A command in the background is over.
+        BackgroundEnded(ToolBackgroundEnded) = "tool.background_ended", 1;
     }
 }
 
@@ -114,4 +120,43 @@ pub struct ToolOutcomeUnknown {
     pub call: CallId,
     /// What the model is told.
     pub content: String,
+}
+
+/// A call waits for somebody's word.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ToolApprovalAsked {
+    /// The call.
+    pub call: CallId,
+    /// The tool.
+    pub tool: String,
+    /// The call in one line, redacted.
+    pub summary: String,
+    /// What there is to see before deciding: the command, or a diff; redacted and cut.
+    pub preview: String,
+    /// The rule that an approval beyond this call would add.
+    pub rule: String,
+    /// Why somebody is asked.
+    pub why: String,
+}
+
+/// A command goes on in the background; its call has its result already.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ToolBackgroundStarted {
+    /// The call that started it.
+    pub call: CallId,
+    /// The command, redacted.
+    pub command: String,
+}
+
+/// A command in the background is over.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ToolBackgroundEnded {
+    /// The call that started it.
+    pub call: CallId,
+    /// How it ended; `None` when nobody saw it.
+    pub exit: Option<ToolExit>,
+    /// Its whole output, as far as it was kept.
+    pub output: Option<BlobRef>,
+    /// Why it ended, in words for the model and the user.
+    pub why: String,
 }

@@ -19,7 +19,11 @@ subject! {
         /// Someone stopped the turn.
         Interrupted(TurnInterrupted) = "turn.interrupted", 1;
         /// The turn is over.
-        Ended(TurnEnded) = "turn.ended", 1;
+        Ended(TurnEnded) = "turn.ended", 2;
+        /// A prompt that waits for the present turn to end.
+        Queued(TurnQueued) = "turn.queued", 1;
+        /// The model is told that it goes round in circles.
+        Warned(TurnWarned) = "turn.warned", 1;
     }
 }
 
@@ -213,4 +217,26 @@ pub enum TurnOutcome {
     RequestFailed,
     /// retrace itself could not go on (sandbox gone, log unreachable).
     RuntimeFailed,
+    /// The model went round in circles, was told, and went on.
+    Stuck,
+}
+
+/// A prompt that waits for the present turn to end; it becomes a `turn.prompted` then, with this event as its cause.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TurnQueued {
+    /// The words, redacted.
+    pub text: String,
+    /// Where it came from.
+    pub source: PromptSource,
+    /// Images and files that came with it.
+    pub attachments: Vec<Attachment>,
+}
+
+/// The model is told that it goes round in circles, before the turn is stopped for it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TurnWarned {
+    /// The rule of the detector.
+    pub rule: String,
+    /// What the model and the user are told.
+    pub note: String,
 }

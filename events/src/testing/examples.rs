@@ -41,14 +41,17 @@ pub fn example_settings() -> Settings {
         model: "claude-example-1".to_owned(),
         max_tokens: 32_000,
         thinking: Some(r#"{"type":"adaptive"}"#.to_owned()),
+        effort: Some("high".to_owned()),
         base_url: "https://api.example.com".to_owned(),
         sandbox: "auto".to_owned(),
+        approvals: "ask".to_owned(),
         budget: Budget {
             max_steps: Some(200),
             max_tokens: Some(5_000_000),
             max_cost_microusd: Some(10_000_000),
             max_time_ms: None,
         },
+        tree_budget: Budget { max_steps: Some(2_000), ..Budget::default() },
         command_timeout_ms: 120_000,
         max_attempts: 5,
     }
@@ -92,6 +95,23 @@ fn sessions() -> Vec<Payload> {
         .into(),
         session::SessionConfigured { settings: example_settings(), why: text("--max-tokens 32000") }.into(),
         session::SessionClosed { why: text("done – für immer ✓") }.into(),
+        session::SessionControlHandled {
+            event: event_id(8),
+            seq: 17,
+            accepted: false,
+            note: text("the call has a result already"),
+        }
+        .into(),
+        session::SessionRuleAdded { rule: text("bash(cargo test *)"), by: text("ada") }.into(),
+        session::SessionPlanned {
+            call: call(),
+            items: vec![
+                session::PlanItem { text: text("look"), status: session::PlanStatus::Done },
+                session::PlanItem { text: text("mend"), status: session::PlanStatus::InProgress },
+                session::PlanItem { text: text("prüfen"), status: session::PlanStatus::Pending },
+            ],
+        }
+        .into(),
     ]
 }
 
@@ -146,6 +166,9 @@ fn turns() -> Vec<Payload> {
         .into(),
         turn::TurnInterrupted { by: text("signal"), during: text("a request") }.into(),
         turn::TurnEnded { outcome: turn::TurnOutcome::BudgetReached, note: text("200 steps") }.into(),
+        turn::TurnQueued { text: text("then the docs"), source: turn::PromptSource::Control, attachments: Vec::new() }
+            .into(),
+        turn::TurnWarned { rule: text("same call"), note: text("the same call three times") }.into(),
     ]
 }
 
@@ -162,6 +185,7 @@ fn contexts() -> Vec<Payload> {
             tools: text("[]"),
             max_tokens: 32_000,
             thinking: None,
+            output_config: Some(text(r#"{"effort":"high"}"#)),
             seed: vec![
                 passage(context::ContextSource::Summary(text("2/17"))),
                 passage(context::ContextSource::Instructions(text("AGENTS.md"))),
@@ -174,6 +198,15 @@ fn contexts() -> Vec<Payload> {
             query: text("parse empty"),
             passages: vec![passage(context::ContextSource::Event(event_id(3))), passage(file)],
             index_position: 1_234_567,
+        }
+        .into(),
+        context::ContextImageAttached {
+            name: text("screen.png"),
+            media_type: text("image/png"),
+            data_base64: text("iVBORw0KGgo="),
+            call: Some(call()),
+            width_px: 640,
+            height_px: 480,
         }
         .into(),
     ]
@@ -202,6 +235,23 @@ fn tools() -> Vec<Payload> {
         }
         .into(),
         tool::ToolOutcomeUnknown { call: call(), content: text("interrupted, outcome unknown") }.into(),
+        tool::ToolApprovalAsked {
+            call: call(),
+            tool: text("edit_file"),
+            summary: text("src/ü.rs"),
+            preview: text("-old\n+new"),
+            rule: text("edit_file(src/**)"),
+            why: text("no sandbox"),
+        }
+        .into(),
+        tool::ToolBackgroundStarted { call: call(), command: text("npm run dev") }.into(),
+        tool::ToolBackgroundEnded {
+            call: call(),
+            exit: Some(tool::ToolExit { code: None, signal: Some(15), timed_out: false }),
+            output: Some(blob()),
+            why: text("killed"),
+        }
+        .into(),
     ]
 }
 

@@ -20,6 +20,8 @@ pub struct NatsConfig {
     pub durable: bool,
     /// Whether our account may ask how the server is configured.
     pub may_ask: bool,
+    /// Whether our account may tell and ask who holds a stream.
+    pub may_claim: bool,
     /// Whether it wants the user `retrace` and the password `retrace-test-only`.
     pub wants_password: bool,
     /// The limit of its file store, in bytes.
@@ -28,7 +30,8 @@ pub struct NatsConfig {
 
 impl Default for NatsConfig {
     fn default() -> Self {
-        Self { durable: true, may_ask: true, wants_password: false, max_file_store: 8 * 1024 * 1024 * 1024 }
+        let max_file_store = 8 * 1024 * 1024 * 1024;
+        Self { durable: true, may_ask: true, may_claim: true, wants_password: false, max_file_store }
     }
 }
 
@@ -163,6 +166,11 @@ fn render(config: NatsConfig, dir: &Path) -> String {
     } else {
         ""
     };
+    let permissions = if config.may_claim {
+        ""
+    } else {
+        r#", permissions: { publish: { deny: "retrace.>" }, subscribe: { deny: "retrace.>" } }"#
+    };
     format!(
         r#"server_name: test
 jetstream {{ store_dir: "{store}", max_file_store: {limit}, {sync} }}
@@ -170,7 +178,7 @@ accounts {{
   SYS: {{ exports: [ {{ service: "$SYS.REQ.SERVER.PING.JSZ", response: stream }} ] }}
   RETRACE: {{
     jetstream: enabled
-    users: [ {{ user: retrace, password: retrace-test-only }} ]
+    users: [ {{ user: retrace, password: retrace-test-only{permissions} }} ]
     {import}
   }}
 }}

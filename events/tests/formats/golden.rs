@@ -5,6 +5,7 @@
 
 use retrace_events::codec::{Decoded, decode_envelope, decode_payload, encode_envelope};
 use retrace_events::jsonl::{Line, export_line, import_line};
+use retrace_events::payload::settings::Budget;
 use retrace_events::testing::{EventMaker, example_payloads, example_stream};
 use retrace_events::{Envelope, Event, Hash, Payload};
 use std::collections::BTreeSet;
@@ -56,6 +57,37 @@ fn every_kind_is_read_and_written_as_it_always_was() {
     }
 }
 
+/// The bytes that schema 1 wrote are understood for ever, with what was added since at its neutral value.
+#[test]
+fn what_older_schemas_wrote_is_lifted() {
+    let mut lifted = 0;
+    for payload in example_payloads() {
+        let kind = payload.kind();
+        for schema in 1..Payload::schema_of(kind).unwrap() {
+            let file = folder(schema).join(format!("{kind}.bin"));
+            let Ok(bytes) = fs::read(&file) else { panic!("{}: no golden file", file.display()) };
+            let Decoded::Known(decoded) = decode_payload(kind, schema, &bytes).unwrap() else { panic!("{kind}") };
+            let mut old: serde_json::Value =
+                serde_json::from_slice(&fs::read(file.with_extension("json")).unwrap()).unwrap();
+            add_what_is_new(kind, &mut old);
+            assert_eq!(decoded.to_json(), old, "{kind}, schema {schema}");
+            lifted += 1;
+        }
+    }
+    assert_eq!(lifted, 6);
+}
+
+fn add_what_is_new(kind: &str, old: &mut serde_json::Value) {
+    if kind == "context.epoch_started" {
+        old["output_config"] = serde_json::Value::Null;
+    }
+    if let Some(settings) = old.get_mut("settings") {
+        settings["effort"] = serde_json::Value::Null;
+        settings["approvals"] = "auto".into();
+        settings["tree_budget"] = serde_json::to_value(Budget::default()).unwrap();
+    }
+}
+
 #[test]
 fn every_golden_file_is_of_a_kind_we_know() {
     let kinds: BTreeSet<&str> = Payload::kinds().map(|(kind, _)| kind).collect();
@@ -74,7 +106,8 @@ fn every_golden_file_is_of_a_kind_we_know() {
 fn example_envelope() -> Envelope {
     let mut maker = EventMaker::new(example_stream("golden"), 2_026);
     let first = maker.prompt("first");
-    maker.payload(&example_payloads()[4], Some(first.id))
+    let example = example_payloads().into_iter().find(|payload| payload.kind() == "turn.prompted").unwrap();
+    maker.payload(&example, Some(first.id))
 }
 
 #[test]

@@ -1,66 +1,30 @@
-//! The agent's handle: opens or resumes a session, takes prompts, and drives a turn to its end.
+//! The agent's handle: opens or resumes a session and takes prompts. How a turn is driven is in [`super::turns`].
 
 use super::error::AgentError;
-use super::live::{Live, LiveSender};
-use super::next::{Next, next};
+use super::family::FamilyUsage;
+use super::hearing::Ears;
+use super::live::Live;
+use super::parts::{AgentParts, NewSession};
 use super::sandboxing::{self, SandboxWish};
 use super::step::step;
-use crate::claude::{ClaudeClient, ModelTable, RetryPolicy};
-use crate::context::first_epoch;
-use crate::tools::{self, Tool};
+use crate::claude::RetryPolicy;
+use crate::tools::{self, Background, BackgroundEnd, Tool, ToolImage};
+use retrace_events::control::Inbox;
+use retrace_events::log::{Claim, ClaimError};
+use retrace_events::payload::context::ContextImageAttached;
+use retrace_events::payload::sandbox::SandboxStopped;
 use retrace_events::payload::session::{SessionConfigured, SessionStarted};
 use retrace_events::payload::settings::Settings;
+use retrace_events::payload::tool::ToolBackgroundEnded;
 use retrace_events::payload::turn::{PromptSource, TurnEnded, TurnOutcome, TurnPrompted};
-use retrace_events::redact::Redactor;
-use retrace_events::{Event, EventId, EventLog, Hash, Mint, Payload, SessionState, StreamId, Writer, fold};
+use retrace_events::{Event, EventId, Hash, Payload, SessionState, StreamId, Writer, fold};
 use retrace_sandbox::Sandbox;
+use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use tokio_util::sync::CancellationToken;
 
 /// How often a sandbox that died is started again in one turn.
 const MAX_SANDBOX_RESTARTS: u32 = 3;
-
-/// How much of the first prompt becomes a session's title, in characters.
-const TITLE_CHARS: usize = 80;
-
-/// What an agent works with.
-#[derive(Clone)]
-pub struct AgentParts {
-    /// Where everything is written first.
-    pub log: Arc<dyn EventLog>,
-    /// Where time and ids come from.
-    pub mint: Arc<dyn Mint>,
-    /// Who answers.
-    pub client: ClaudeClient,
-    /// What the models can do and cost.
-    pub models: ModelTable,
-    /// Takes secrets out of prompts and tool output.
-    pub redactor: Arc<Redactor>,
-    /// Where what can be shown goes.
-    pub live: LiveSender,
-    /// Stops the turn.
-    pub cancel: CancellationToken,
-    /// Where the sandbox's guest is unpacked; outside every workspace.
-    pub guest_dir: PathBuf,
-    /// Host paths that the sandbox may read besides the usual ones.
-    pub expose: Vec<PathBuf>,
-    /// Names in the workspace that the sandbox must not read, such as `.env`.
-    pub mask: Vec<String>,
-}
-
-/// A session that does not exist yet.
-#[derive(Debug, Clone)]
-pub struct NewSession {
-    /// Its name.
-    pub stream: StreamId,
-    /// What it is about, for lists; [`title_of`] makes one of a prompt.
-    pub title: String,
-    /// Where it works.
-    pub workspace: PathBuf,
-    /// How it behaves.
-    pub settings: Settings,
-}
 
 /// How [`Agent::run`] came back.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -78,8 +42,8 @@ pub enum TurnEnd {
     Idle,
 }
 
-/// A session and the means to go on with it. One agent a session: a second one, in whatever process, is fenced off by
-/// the log at its first append.
+/// A session and the means to go on with it. One agent a session: a second one is told who holds it, and whoever writes
+/// all the same is fenced off by the log at its first append.
 pub struct Agent {
     pub(super) parts: AgentParts,
     pub(super) writer: Writer,
@@ -88,8 +52,15 @@ pub struct Agent {
     pub(super) workspace: PathBuf,
     pub(super) sandbox: Sandbox,
     pub(super) tools: Vec<Arc<dyn Tool>>,
+    pub(super) background: Arc<Background>,
+    /// Commands in the background that are over and not in the log yet.
+    pub(super) ended: VecDeque<BackgroundEnd>,
     pub(super) retry: RetryPolicy,
-    restarts: u32,
+    pub(super) ears: Ears,
+    pub(super) family: Option<FamilyUsage>,
+    pub(super) restarts: u32,
+    /// Frees the session for others when the agent is gone.
+    _claim: Claim,
 }
 
 impl std::fmt::Debug for Agent {
@@ -106,9 +77,10 @@ impl Agent {
     pub async fn start(parts: AgentParts, new: NewSession) -> Result<Self, AgentError> {
         let NewSession { stream, title, workspace, settings } = new;
         let workspace = usable_workspace(&workspace)?;
+        let claim = claim(&parts, &stream).await?;
         let sandbox = sandboxing::start(&wish(&parts, &workspace, &settings)).await?;
         let writer = Writer::create(Arc::clone(&parts.log), Arc::clone(&parts.mint), stream, Hash::GENESIS);
-        let mut agent = Self::assemble(parts, writer, SessionState::default(), settings, workspace, sandbox);
+        let mut agent = Self::assemble(parts, writer, SessionState::default(), settings, (workspace, sandbox), claim);
         let started = SessionStarted {
             title,
             workspace: agent.workspace.display().to_string(),
@@ -124,12 +96,13 @@ impl Agent {
     /// ones, and on whose word.
     ///
     /// # Errors
-    /// When there is no such session, when it cannot be continued, or as [`Self::start`].
+    /// When there is no such session, when another process holds it, when it cannot be continued, or as [`Self::start`].
     pub async fn resume(
         parts: AgentParts,
         stream: StreamId,
         changed: Option<(Settings, String)>,
     ) -> Result<Self, AgentError> {
+        let claim = claim(&parts, &stream).await?;
         let state = fold::load(parts.log.as_ref(), &stream).await?;
         let (Some((seq, hash, _)), Some(logged)) = (state.head, state.settings.clone()) else {
             return Err(AgentError::NoSuchSession(stream));
@@ -144,13 +117,15 @@ impl Agent {
         let workspace = usable_workspace(Path::new(&state.workspace))?;
         let sandbox = sandboxing::start(&wish(&parts, &workspace, &settings)).await?;
         let writer = Writer::resume(Arc::clone(&parts.log), Arc::clone(&parts.mint), stream, (seq, hash));
-        let mut agent = Self::assemble(parts, writer, state, settings, workspace, sandbox);
+        let mut agent = Self::assemble(parts, writer, state, settings, (workspace, sandbox), claim);
         let mut batch = Vec::new();
         if let Some((settings, why)) = changed {
             batch.push((SessionConfigured { settings, why }.into(), None));
         }
         batch.push((sandboxing::started(&agent.sandbox).into(), None));
+        batch.extend(agent.background_gone("retrace was restarted, and the command is gone"));
         agent.append(batch).await?;
+        agent.look_at_family().await?;
         Ok(agent)
     }
 
@@ -159,11 +134,29 @@ impl Agent {
         writer: Writer,
         state: SessionState,
         settings: Settings,
-        workspace: PathBuf,
-        sandbox: Sandbox,
+        (workspace, sandbox): (PathBuf, Sandbox),
+        claim: Claim,
     ) -> Self {
         let retry = RetryPolicy { max_attempts: settings.max_attempts, ..RetryPolicy::default() };
-        Self { parts, writer, state, settings, workspace, sandbox, tools: tools::all(), retry, restarts: 0 }
+        let inbox = Inbox::open(Arc::clone(&parts.log), writer.stream(), state.control_next);
+        let ears = Ears::new(inbox, &parts.cancel);
+        let (tools, background) = (tools::all(), Arc::new(Background::new()));
+        Self {
+            parts,
+            writer,
+            state,
+            settings,
+            workspace,
+            sandbox,
+            tools,
+            background,
+            ended: VecDeque::new(),
+            retry,
+            ears,
+            family: None,
+            restarts: 0,
+            _claim: claim,
+        }
     }
 
     /// The session as it is.
@@ -178,74 +171,36 @@ impl Agent {
         self.writer.stream()
     }
 
-    /// Writes a prompt into the log, redacted. It opens a turn, which [`Self::run`] carries out.
+    /// Writes a prompt into the log, redacted, with its images. It opens a turn, which [`Self::run`] carries out.
     ///
     /// # Errors
     /// When it has no words or cannot be written.
-    pub async fn prompt(&mut self, text: &str, source: PromptSource) -> Result<(), AgentError> {
+    pub async fn prompt(&mut self, text: &str, source: PromptSource, images: Vec<ToolImage>) -> Result<(), AgentError> {
         if text.trim().is_empty() {
             return Err(AgentError::EmptyPrompt);
         }
         let text = self.parts.redactor.redact(text).into_owned();
-        self.append(vec![(TurnPrompted { text, source, attachments: Vec::new() }.into(), None)]).await?;
+        let mut batch: Vec<(Payload, Option<EventId>)> =
+            images.into_iter().map(|image| (attached(image, None).into(), None)).collect();
+        batch.push((TurnPrompted { text, source, attachments: Vec::new() }.into(), None));
+        self.append(batch).await?;
         self.restarts = 0;
-        Ok(())
+        self.look_at_family().await
     }
 
-    /// Drives the open turn to its end, wherever it stands.
-    ///
-    /// # Errors
-    /// When the log or the sandbox fails; the session can be resumed then.
-    pub async fn run(&mut self) -> Result<TurnEnd, AgentError> {
-        let was_open = self.state.turn.is_some();
-        loop {
-            if self.parts.cancel.is_cancelled() && self.state.turn.is_some() {
-                self.interrupt("signal").await?;
-                return Ok(TurnEnd::Interrupted);
-            }
-            match next(&self.state, self.parts.mint.now()) {
-                // A turn may also be ended by the batch that holds the reason.
-                Next::Idle => {
-                    let end = self.state.last_end.clone().filter(|_| was_open);
-                    return Ok(end.map_or(TurnEnd::Idle, |(outcome, note)| TurnEnd::Ended { outcome, note }));
-                }
-                Next::BeginEpoch => self.begin_epoch().await?,
-                Next::Request { not_before, attempt } => self.request(not_before, attempt).await?,
-                Next::SettleRequest { request, cost_bound_microusd } => {
-                    self.settle_request(request, cost_bound_microusd).await?;
-                }
-                Next::Run(calls) => {
-                    if !self.run_calls(calls).await? {
-                        self.restart_sandbox().await?;
-                    }
-                }
-                Next::SettleCall(call) => self.settle_call(call).await?,
-                Next::End { outcome, note } => {
-                    self.append(vec![(TurnEnded { outcome, note: note.clone() }.into(), None)]).await?;
-                    return Ok(TurnEnd::Ended { outcome, note });
-                }
-            }
+    /// Ends what runs in the background, and stops the sandbox.
+    pub async fn close(mut self) {
+        self.background.kill_all("the session was left").await;
+        if let Err(error) = self.log_background_ends().await {
+            tracing::warn!(%error, "the end of a background command is not in the log");
         }
-    }
-
-    /// Stops the sandbox.
-    pub async fn close(self) {
         self.sandbox.shutdown().await;
     }
 
-    async fn begin_epoch(&mut self) -> Result<(), AgentError> {
-        let row = self.parts.models.row(&self.settings.model);
-        let tools = tools::tools_json(&self.tools);
-        let epoch = first_epoch(&self.settings, &row, tools, &self.workspace, self.sandbox.backend_name())?;
-        self.append(vec![(epoch.into(), None)]).await?;
-        Ok(())
-    }
-
-    async fn restart_sandbox(&mut self) -> Result<(), AgentError> {
+    pub(super) async fn restart_sandbox(&mut self) -> Result<(), AgentError> {
         self.restarts += 1;
         let why = "the sandbox ended unexpectedly".to_owned();
-        self.append(vec![(retrace_events::payload::sandbox::SandboxStopped { why, unexpected: true }.into(), None)])
-            .await?;
+        self.append(vec![(SandboxStopped { why, unexpected: true }.into(), None)]).await?;
         if self.restarts > MAX_SANDBOX_RESTARTS {
             let note = format!("the sandbox ended {} times in one turn", self.restarts);
             self.settle_open_calls("the sandbox is gone").await?;
@@ -257,6 +212,12 @@ impl Agent {
         let proven = sandboxing::started(&self.sandbox);
         self.append(vec![(proven.into(), None)]).await?;
         Ok(())
+    }
+
+    /// What is to be logged of commands in the background that are gone with whoever ran them.
+    fn background_gone(&self, why: &str) -> Vec<(Payload, Option<EventId>)> {
+        let ended = |call| ToolBackgroundEnded { call, exit: None, output: None, why: why.to_owned() };
+        self.state.background.iter().map(|(call, _)| (ended(call.clone()).into(), None)).collect()
     }
 
     /// Appends one atomic batch, takes it into the state and shows it. The only way into the log.
@@ -273,14 +234,24 @@ impl Agent {
     }
 }
 
-/// The beginning of a prompt, on one line.
-#[must_use]
-pub fn title_of(prompt: &str) -> String {
-    let line = prompt.split_whitespace().collect::<Vec<_>>().join(" ");
-    if line.chars().count() <= TITLE_CHARS {
-        return line;
+/// An image as an event.
+pub(super) fn attached(image: ToolImage, call: Option<retrace_events::CallId>) -> ContextImageAttached {
+    use base64::Engine as _;
+    ContextImageAttached {
+        name: image.name,
+        media_type: image.media_type,
+        data_base64: base64::engine::general_purpose::STANDARD.encode(&image.bytes),
+        call,
+        width_px: image.width_px,
+        height_px: image.height_px,
     }
-    line.chars().take(TITLE_CHARS - 1).chain(['…']).collect()
+}
+
+async fn claim(parts: &AgentParts, stream: &StreamId) -> Result<Claim, AgentError> {
+    parts.log.claim(stream, &parts.holder).await.map_err(|error| match error {
+        ClaimError::Held(holder) => AgentError::Held { stream: stream.clone(), holder: Box::new(holder) },
+        ClaimError::Log(error) => error.into(),
+    })
 }
 
 fn wish<'a>(parts: &'a AgentParts, workspace: &'a Path, settings: &'a Settings) -> SandboxWish<'a> {

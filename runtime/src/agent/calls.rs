@@ -1,14 +1,18 @@
 //! Tool calls: logged, carried out (side by side where they only look), and their results logged as they come in.
 
-use super::agent_handle::Agent;
+use super::agent_handle::{Agent, attached};
 use super::error::AgentError;
 use super::live::Live;
 use super::step::step;
+use crate::context::touched_paths;
 use crate::tools::{ToolContext, ToolFailure, ToolResult, effect_of};
 use futures::stream::{FuturesUnordered, StreamExt};
 use retrace_events::fold::{CallProgress, OpenCall};
 use retrace_events::payload::sandbox::SandboxLimitHit;
-use retrace_events::payload::tool::{ToolCalled, ToolEffect, ToolFinished, ToolOutcomeUnknown};
+use retrace_events::payload::session::{PlanItem, SessionPlanned};
+use retrace_events::payload::tool::{
+    ToolApprovalScope, ToolApproved, ToolBackgroundStarted, ToolCalled, ToolEffect, ToolFinished, ToolOutcomeUnknown,
+};
 use retrace_events::{CallId, EventId, Payload};
 use std::sync::Arc;
 use std::time::Instant;
@@ -17,19 +21,27 @@ use std::time::Instant;
 const UNKNOWN: &str = "Interrupted: it is not known whether, or how far, this call was carried out. \
 Look at the actual state before doing it again.";
 
+/// What a call came to, and how long it took in milliseconds.
+type Outcome = (OpenCall, Result<ToolResult, ToolFailure>, u64);
+
 impl Agent {
-    /// Carries out `calls` side by side. False when the sandbox died under them.
-    pub(super) async fn run_calls(&mut self, calls: Vec<OpenCall>) -> Result<bool, AgentError> {
+    /// Carries out `calls` side by side, each with the rule that allows it. False when the sandbox died under them.
+    pub(super) async fn run_calls(&mut self, calls: Vec<(OpenCall, Option<String>)>) -> Result<bool, AgentError> {
         self.log_begun(&calls).await?;
-        let mut running: FuturesUnordered<_> = calls.into_iter().map(|call| self.carry_out(call)).collect();
-        let mut sandbox_lives = true;
-        while let Some((call, outcome, duration_ms)) = running.next().await {
+        let mut running: FuturesUnordered<_> = calls.into_iter().map(|(call, _)| self.carry_out(call)).collect();
+        let (mut sandbox_lives, mut touched) = (true, Vec::new());
+        while let Some((call, outcome, duration_ms)) = self.attend(running.next()).await? {
             step("after effect");
+            self.ears.calls.remove(&call.id);
             match outcome {
-                Ok(result) => self.log_result(call.id, result, duration_ms).await?,
+                Ok(result) => {
+                    touched.extend(touched_paths(&call.tool, &call.input, &result.changed));
+                    self.log_result(call.id, result, duration_ms).await?;
+                }
                 Err(ToolFailure::Log(error)) => return Err(error.into()),
-                // The caller settles what was cancelled, all at once.
-                Err(ToolFailure::Cancelled) => {}
+                // Of the whole turn: the caller settles what was cancelled, all at once.
+                Err(ToolFailure::Cancelled) if self.ears.told_to_stop() => {}
+                Err(ToolFailure::Cancelled) => self.log_cancelled(call).await?,
                 Err(ToolFailure::SandboxGone(why)) => {
                     sandbox_lives = false;
                     if effect_of(&call.tool) == ToolEffect::Writes {
@@ -38,36 +50,40 @@ impl Agent {
                 }
             }
         }
+        self.ears.calls.clear();
+        self.instruct(&touched).await?;
         Ok(sandbox_lives)
     }
 
-    async fn log_begun(&mut self, calls: &[OpenCall]) -> Result<(), AgentError> {
+    /// Writes down that the calls are about to be carried out, and which rules allow it.
+    pub(super) async fn log_begun(&mut self, calls: &[(OpenCall, Option<String>)]) -> Result<(), AgentError> {
         let answer = self.state.last_answer.unwrap_or(EventId(uuid::Uuid::nil()));
         let request = self.state.last_request.unwrap_or(EventId(uuid::Uuid::nil()));
-        let batch: Vec<(Payload, Option<EventId>)> = calls
-            .iter()
-            .filter(|call| call.progress == CallProgress::Asked)
-            .map(|call| {
-                let OpenCall { id, tool, input, .. } = call.clone();
-                let effect = effect_of(&tool);
-                (ToolCalled { call: id, tool, input, request, effect }.into(), Some(answer))
-            })
-            .collect();
-        if !batch.is_empty() {
-            self.append(batch).await?;
+        let mut batch: Vec<(Payload, Option<EventId>)> = Vec::new();
+        let mut approvals: Vec<(Payload, Option<EventId>)> = Vec::new();
+        for (call, by) in calls.iter().filter(|(call, _)| call.progress == CallProgress::Asked) {
+            let OpenCall { id, tool, input, .. } = call.clone();
+            if let Some(by) = by {
+                let scope = ToolApprovalScope::Once;
+                approvals.push((ToolApproved { call: id.clone(), by: by.clone(), scope }.into(), Some(answer)));
+            }
+            let effect = effect_of(&tool);
+            batch.push((ToolCalled { call: id, tool, input, request, effect }.into(), Some(answer)));
+        }
+        approvals.extend(batch);
+        if !approvals.is_empty() {
+            self.append(approvals).await?;
         }
         Ok(())
     }
 
     /// The work of one call, as a future that borrows nothing of the agent, so that results can be logged meanwhile.
-    fn carry_out(
-        &self,
-        call: OpenCall,
-    ) -> impl Future<Output = (OpenCall, Result<ToolResult, ToolFailure>, u64)> + use<> {
+    fn carry_out(&mut self, call: OpenCall) -> impl Future<Output = Outcome> + use<> {
         let tool = self.tools.iter().find(|tool| tool.name() == call.tool).cloned();
         let names: Vec<&str> = self.tools.iter().map(|tool| tool.name()).collect();
         let missing = format!("there is no tool `{}`; there are: {}", call.tool, names.join(", "));
         let context = self.tool_context(&call.id);
+        self.ears.calls.insert(call.id.clone(), context.cancel.clone());
         async move {
             step("before effect");
             let begun = Instant::now();
@@ -80,7 +96,7 @@ impl Agent {
         }
     }
 
-    fn tool_context(&self, call: &CallId) -> ToolContext {
+    pub(super) fn tool_context(&self, call: &CallId) -> ToolContext {
         let outputs = self.state.outputs.clone();
         let (live, id) = (self.parts.live.clone(), call.clone());
         ToolContext {
@@ -91,28 +107,47 @@ impl Agent {
             redactor: Arc::clone(&self.parts.redactor),
             outputs: Arc::new(move |call| outputs.get(call).copied()),
             progress: Arc::new(move |text| live.send(Live::ToolOutput { call: id.clone(), text: text.to_owned() })),
-            cancel: self.parts.cancel.child_token(),
+            cancel: self.ears.step.child_token(),
+            background: Arc::clone(&self.background),
         }
     }
 
     async fn log_result(&mut self, call: CallId, result: ToolResult, duration_ms: u64) -> Result<(), AgentError> {
-        let mut batch: Vec<(Payload, Option<EventId>)> = Vec::new();
-        if let Some((limit, detail)) = result.limit_hit {
-            batch.push((SandboxLimitHit { call: Some(call.clone()), limit, detail }.into(), None));
-        }
+        let redactor = Arc::clone(&self.parts.redactor);
+        let redact = |text: &str| redactor.redact(text).into_owned();
+        // Images stand before the result they belong to; the fold gives them to it.
+        let images = result.images.into_iter().map(|image| (attached(image, Some(call.clone())).into(), None));
+        let mut batch: Vec<(Payload, Option<EventId>)> = images.collect();
         let finished = ToolFinished {
-            call,
+            call: call.clone(),
             is_error: result.is_error,
-            content: self.parts.redactor.redact(&result.content).into_owned(),
+            content: redact(&result.content),
             exit: result.exit,
             output: result.output,
             changed: result.changed,
             duration_ms,
         };
-        // The result comes first: a kill point is named after a batch's first event.
-        batch.insert(0, (finished.into(), None));
+        batch.push((finished.into(), None));
+        if let Some((limit, detail)) = result.limit_hit {
+            batch.push((SandboxLimitHit { call: Some(call.clone()), limit, detail }.into(), None));
+        }
+        if let Some(items) = result.plan {
+            let items = items.into_iter().map(|item| PlanItem { text: redact(&item.text), ..item }).collect();
+            batch.push((SessionPlanned { call: call.clone(), items }.into(), None));
+        }
+        if let Some(command) = result.background {
+            batch.push((ToolBackgroundStarted { call, command: redact(&command) }.into(), None));
+        }
         self.append(batch).await?;
         Ok(())
+    }
+
+    /// A call that the user ended while the turn goes on.
+    async fn log_cancelled(&mut self, call: OpenCall) -> Result<(), AgentError> {
+        if effect_of(&call.tool) == ToolEffect::Writes {
+            return self.log_unknown(call.id, "the user cancelled it").await;
+        }
+        self.deny(call.id, "user".to_owned(), "The user cancelled this call.".to_owned()).await
     }
 
     pub(super) async fn log_unknown(&mut self, call: CallId, why: &str) -> Result<(), AgentError> {

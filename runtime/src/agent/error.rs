@@ -1,6 +1,7 @@
 //! Why the agent could not go on. What the model did wrong is never one of these: that is told to the model.
 
 use crate::context::{EpochError, RenderError};
+use retrace_events::log::Holder;
 use retrace_events::{LogError, StreamId};
 use retrace_sandbox::SandboxError;
 use std::path::PathBuf;
@@ -25,6 +26,14 @@ pub enum AgentError {
         /// What is not understood.
         what: String,
     },
+    /// Another process holds it.
+    #[error("session {} is held by {}", stream.id, words(holder))]
+    Held {
+        /// The session.
+        stream: StreamId,
+        /// Who holds it.
+        holder: Box<Holder>,
+    },
     /// The session was closed for good.
     #[error("session {0} is closed")]
     Closed(StreamId),
@@ -45,4 +54,9 @@ pub enum AgentError {
     /// The context cannot be written down.
     #[error(transparent)]
     Epoch(#[from] EpochError),
+}
+
+/// Who holds a session, for people. The holder's words come from another process: whoever shows them cleans them.
+fn words(holder: &Holder) -> String {
+    format!("`{}` (process {} on {})", holder.command, holder.pid, holder.host)
 }

@@ -6,22 +6,34 @@
 //! crash left open is settled before anything else ([`settle`]).
 
 mod agent_handle;
+mod approvals;
+mod background;
 mod budget;
 mod calls;
+mod control;
+mod epochs;
 mod error;
+mod family;
+mod hearing;
 mod live;
 mod next;
+mod order;
+mod parts;
 mod replay;
 mod request;
 mod sandboxing;
 mod settle;
 mod shown;
 pub mod step;
+pub mod stuck;
+mod turns;
 
 #[cfg(test)]
 mod tests;
 
-pub use agent_handle::{Agent, AgentParts, NewSession, TurnEnd, title_of};
+pub use agent_handle::{Agent, TurnEnd};
 pub use error::AgentError;
 pub use live::{Live, LiveSender};
+pub use order::AgentOrder;
+pub use parts::{AgentParts, NewSession, title_of};
 pub use replay::{ReplayError, ReplayReport, RequestCheck, verify_session};

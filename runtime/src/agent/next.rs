@@ -1,93 +1,194 @@
 //! What to do next, as a pure function of the session's state.
 
+use super::approvals::NOBODY;
 use super::budget;
-use retrace_events::fold::{OpenCall, Stage, TurnState};
+use super::family::FamilyUsage;
+use super::stuck::{Stuck, detect};
+use crate::context::RENDERER;
+use crate::permissions::{Asked, Permissions, Verdict};
+use crate::tools;
+use retrace_events::fold::{CallApproval, CallProgress, OpenCall, QueuedPrompt, Stage, TurnState};
 use retrace_events::payload::tool::ToolEffect;
 use retrace_events::payload::turn::TurnOutcome;
-use retrace_events::{EventId, SessionState, Timestamp, fold::CallProgress};
+use retrace_events::{CallId, EventId, SessionState, Timestamp};
 
 /// How many answers in a row may be cut at their token limit before the turn ends.
 const MAX_CUT_ANSWERS: u32 = 3;
 
+/// What the decision depends on besides the session's own events.
+pub(super) struct Outlook<'a> {
+    /// The time, for the budget of time.
+    pub(super) now: Timestamp,
+    /// Which calls may be carried out.
+    pub(super) permissions: &'a Permissions,
+    /// Whether somebody can be asked.
+    pub(super) attended: bool,
+    /// What the session's relatives have used, where they share a budget.
+    pub(super) family: Option<&'a FamilyUsage>,
+    /// Why the present epoch does not fit the settings any more.
+    pub(super) outdated: Option<String>,
+}
+
 /// What to do next.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Next {
-    /// Nothing: no turn is open.
+    /// Nothing: no turn is open, and no prompt waits.
     Idle,
-    /// Begin the first epoch.
-    BeginEpoch,
+    /// Begin a turn with the prompt that has waited longest.
+    Prompt(Box<QueuedPrompt>),
+    /// Begin an epoch.
+    BeginEpoch { why: String },
     /// Make a request, not before the given moment.
     Request { not_before: Timestamp, attempt: u32 },
     /// The request was sent by a process that is gone: settle its cost.
     SettleRequest { request: EventId, cost_bound_microusd: u64 },
-    /// Carry out calls, all at once; more may follow.
-    Run(Vec<OpenCall>),
+    /// Carry out calls, all at once; more may follow. Each with the rule that allows it, when one does.
+    Run(Vec<(OpenCall, Option<String>)>),
     /// The call was begun by a process that is gone, and may have done something.
     SettleCall(OpenCall),
+    /// A rule, or the lack of somebody to ask, forbids the call.
+    Deny { call: CallId, by: String, content: String },
+    /// Ask somebody whether the call may be carried out.
+    AskApproval { call: OpenCall, why: String },
+    /// Put the call's question to the user.
+    AskQuestion(OpenCall),
+    /// Wait for what somebody says.
+    AwaitWord,
+    /// Tell the model that it goes round in circles.
+    Warn { rule: &'static str, note: String },
     /// End the turn.
     End { outcome: TurnOutcome, note: String },
 }
 
-/// Decides what to do next. `now` matters only for the budget of time.
-pub(super) fn next(state: &SessionState, now: Timestamp) -> Next {
-    let Some(turn) = &state.turn else { return Next::Idle };
+/// Decides what to do next.
+pub(super) fn next(state: &SessionState, outlook: &Outlook<'_>) -> Next {
+    let Some(turn) = &state.turn else {
+        return state.queue.front().map_or(Next::Idle, |queued| Next::Prompt(Box::new(queued.clone())));
+    };
     match &turn.stage {
-        Stage::Ask { not_before } => ask(state, turn, *not_before, now),
+        Stage::Ask { not_before } => ask(state, turn, *not_before, outlook),
         Stage::Waiting { request, cost_bound_microusd } => {
             Next::SettleRequest { request: *request, cost_bound_microusd: *cost_bound_microusd }
         }
-        Stage::Calls => calls(&state.calls),
-        Stage::Answered { stop_reason } => answered(state, turn, stop_reason, now),
+        Stage::Calls => calls(state, outlook),
+        Stage::Answered { stop_reason } => answered(state, turn, stop_reason, outlook),
         Stage::GaveUp { failure, message } => {
             Next::End { outcome: TurnOutcome::RequestFailed, note: format!("{failure:?}: {message}") }
         }
     }
 }
 
-fn ask(state: &SessionState, turn: &TurnState, not_before: Timestamp, now: Timestamp) -> Next {
-    if state.epoch.is_none() {
-        return Next::BeginEpoch;
-    }
-    if let Some(note) = budget::reached(state, now) {
+fn ask(state: &SessionState, turn: &TurnState, not_before: Timestamp, outlook: &Outlook<'_>) -> Next {
+    let Some(epoch) = &state.epoch else {
+        return Next::BeginEpoch { why: "the session begins".to_owned() };
+    };
+    if let Some(note) = budget::reached(state, outlook.now, outlook.family) {
         return Next::End { outcome: TurnOutcome::BudgetReached, note };
     }
     if turn.cut_answers >= MAX_CUT_ANSWERS {
         let note = format!("{MAX_CUT_ANSWERS} answers in a row were cut at their token limit");
         return Next::End { outcome: TurnOutcome::AnswerTooLong, note };
     }
+    // Thinking is bound to the epoch's settings, so they change only where no thinking is needed: before a turn's first request.
+    if let Some(why) = outlook.outdated.clone().filter(|_| turn.requests == 0) {
+        return Next::BeginEpoch { why };
+    }
+    if epoch.start.renderer == RENDERER
+        && let Some(next) = circles(state, turn)
+    {
+        return next;
+    }
     Next::Request { not_before, attempt: turn.failed_attempts + 1 }
+}
+
+/// A warning comes before a stop, however the detector's rules take turns.
+fn circles(state: &SessionState, turn: &TurnState) -> Option<Next> {
+    let Stuck { rule, stop, note } = detect(state.steps.iter())?;
+    if !turn.warned.iter().any(|warned| warned == rule) {
+        return Some(Next::Warn { rule, note });
+    }
+    stop.then_some(Next::End { outcome: TurnOutcome::Stuck, note })
+}
+
+/// What the permissions say of a call, where nobody has decided on it yet.
+enum Leave {
+    Given(Option<String>),
+    Ask(String),
+    Denied { by: String, content: String },
 }
 
 /// Calls that only look run at once, as far as they stand together; one that may change something runs alone, in its
 /// place. A call that was begun by a process that is gone is run again if it only looks, and settled otherwise.
-fn calls(calls: &[OpenCall]) -> Next {
-    let mut open = calls.iter().filter(|call| call.progress != CallProgress::Done).peekable();
-    if let Some(begun) = open.peek().filter(|call| call.progress == CallProgress::Begun(ToolEffect::Writes)) {
-        return Next::SettleCall((*begun).clone());
+fn calls(state: &SessionState, outlook: &Outlook<'_>) -> Next {
+    let open: Vec<&OpenCall> = state.calls.iter().filter(|call| call.progress != CallProgress::Done).collect();
+    let Some(first) = open.first().copied() else { return Next::Idle };
+    if first.progress == CallProgress::Begun(ToolEffect::Writes) {
+        return Next::SettleCall(first.clone());
     }
-    let together: Vec<OpenCall> = open.take_while(|call| only_looks(call)).cloned().collect();
-    if !together.is_empty() {
-        return Next::Run(together);
+    let mut together = Vec::new();
+    for call in open.iter().copied().take_while(|call| only_looks(call) && !waits_for_user(call, outlook)) {
+        match leave(state, call, outlook) {
+            Leave::Given(by) => together.push((call.clone(), by)),
+            Leave::Ask(_) | Leave::Denied { .. } => break,
+        }
     }
-    let alone = calls.iter().find(|call| call.progress != CallProgress::Done);
-    alone.map_or(Next::Idle, |call| Next::Run(vec![call.clone()]))
+    if together.is_empty() { alone(state, first, outlook) } else { Next::Run(together) }
+}
+
+fn alone(state: &SessionState, call: &OpenCall, outlook: &Outlook<'_>) -> Next {
+    match leave(state, call, outlook) {
+        Leave::Denied { by, content } => Next::Deny { call: call.id.clone(), by, content },
+        Leave::Ask(_) if call.approval == CallApproval::Asked => Next::AwaitWord,
+        Leave::Ask(why) => Next::AskApproval { call: call.clone(), why },
+        Leave::Given(_) if waits_for_user(call, outlook) => match call.progress {
+            CallProgress::Begun(_) => Next::AwaitWord,
+            CallProgress::Asked | CallProgress::Done => Next::AskQuestion(call.clone()),
+        },
+        Leave::Given(by) => Next::Run(vec![(call.clone(), by)]),
+    }
+}
+
+fn leave(state: &SessionState, call: &OpenCall, outlook: &Outlook<'_>) -> Leave {
+    if call.approval == CallApproval::Given || call.progress != CallProgress::Asked {
+        return Leave::Given(None);
+    }
+    // A rule that forbids comes first: what is denied is told as denied. Nobody is asked about what cannot work.
+    let effect = tools::effect_of(&call.tool);
+    let asked = Asked { tool: &call.tool, input: &call.input, effect, session_rules: &state.rules };
+    match outlook.permissions.decide(&asked) {
+        Verdict::Allow { by } => Leave::Given(by),
+        Verdict::Deny { by, content } => Leave::Denied { by, content },
+        Verdict::Ask { .. } if tools::cannot_work(&call.tool, &call.input) => Leave::Given(None),
+        Verdict::Ask { why } if outlook.attended => Leave::Ask(why),
+        Verdict::Ask { why } => Leave::Denied {
+            by: NOBODY.to_owned(),
+            content: format!(
+                "Not carried out: a person has to allow this call ({why}), and nobody can be asked in this run. Find \
+another way, or say at the end what you would need."
+            ),
+        },
+    }
+}
+
+fn waits_for_user(call: &OpenCall, outlook: &Outlook<'_>) -> bool {
+    outlook.attended && tools::waits_for_user(&call.tool) && !tools::cannot_work(&call.tool, &call.input)
 }
 
 fn only_looks(call: &OpenCall) -> bool {
     match call.progress {
         CallProgress::Begun(effect) => effect == ToolEffect::ReadOnly,
-        CallProgress::Asked => crate::tools::effect_of(&call.tool) == ToolEffect::ReadOnly,
+        CallProgress::Asked => tools::effect_of(&call.tool) == ToolEffect::ReadOnly,
         CallProgress::Done => false,
     }
 }
 
-fn answered(state: &SessionState, turn: &TurnState, stop_reason: &str, now: Timestamp) -> Next {
+fn answered(state: &SessionState, turn: &TurnState, stop_reason: &str, outlook: &Outlook<'_>) -> Next {
     let end = |outcome, note: &str| Next::End { outcome, note: note.to_owned() };
     match stop_reason {
         "end_turn" | "stop_sequence" | "tool_use" => end(TurnOutcome::Completed, "done"),
         "max_tokens" => end(TurnOutcome::AnswerTooLong, "the answer was cut at its token limit"),
         // The API asks for the same turn to be sent back so that it can go on.
-        "pause_turn" => ask(state, turn, Timestamp(0), now),
+        "pause_turn" => ask(state, turn, Timestamp(0), outlook),
         other => match broke_off(other) {
             Some((outcome, note)) => end(outcome, note),
             None => end(

@@ -20,7 +20,7 @@ const BYTES_PER_TOKEN: u64 = 3;
 impl Agent {
     /// Makes one attempt at the next request, not before the given moment.
     pub(super) async fn request(&mut self, not_before: Timestamp, attempt: u32) -> Result<(), AgentError> {
-        if !self.wait_until(not_before).await {
+        if !self.wait_until(not_before).await? {
             return Ok(());
         }
         let body = render(&self.state)?;
@@ -40,13 +40,13 @@ impl Agent {
         let Some(request) = events.first().map(|event| event.envelope.id) else { return Ok(()) };
         step("before send");
         let sent_at = self.parts.mint.now();
-        let live = self.parts.live.clone();
+        let (client, live, stop) = (self.parts.client.clone(), self.parts.live.clone(), self.ears.step.clone());
         let on_delta = |delta| {
             if let Some(seen) = shown(delta) {
                 live.send(seen);
             }
         };
-        let result = self.parts.client.send(Bytes::from(body), &[], on_delta, &self.parts.cancel).await;
+        let result = self.attend(client.send(Bytes::from(body), &[], on_delta, &stop)).await?;
         step("after receive");
         match result {
             Ok(answer) => self.log_answer(request, &row, answer, sent_at).await,
@@ -55,15 +55,19 @@ impl Agent {
     }
 
     /// Waits; false when the user stopped the turn meanwhile.
-    async fn wait_until(&self, moment: Timestamp) -> bool {
+    async fn wait_until(&mut self, moment: Timestamp) -> Result<bool, AgentError> {
         let wait_ms = moment.since_ms(self.parts.mint.now());
         if wait_ms == 0 {
-            return true;
+            return Ok(true);
         }
-        tokio::select! {
-            () = tokio::time::sleep(Duration::from_millis(wait_ms)) => true,
-            () = self.parts.cancel.cancelled() => false,
-        }
+        let stop = self.ears.step.clone();
+        let wait = async {
+            tokio::select! {
+                () = tokio::time::sleep(Duration::from_millis(wait_ms)) => true,
+                () = stop.cancelled() => false,
+            }
+        };
+        self.attend(wait).await
     }
 
     /// The epoch's event and the model's row as the epoch has it.

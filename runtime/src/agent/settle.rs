@@ -1,8 +1,10 @@
-//! Settles what a crash or the user left open: requests whose answer nobody saw, and calls whose end nobody saw.
+//! Settles what a crash or an interruption left open: requests whose answer nobody saw, and calls whose end nobody saw.
 
 use super::agent_handle::Agent;
 use super::error::AgentError;
+use super::hearing::Stop;
 use retrace_events::fold::{CallProgress, OpenCall, Stage};
+use retrace_events::payload::session::SessionControlHandled;
 use retrace_events::payload::tool::{ToolDenied, ToolEffect, ToolOutcomeUnknown};
 use retrace_events::payload::turn::{TurnFailed, TurnFailure, TurnInterrupted};
 use retrace_events::{EventId, Payload};
@@ -20,25 +22,36 @@ impl Agent {
         self.log_unknown(call.id, "retrace was restarted while the call was running").await
     }
 
-    /// Ends the turn because the user wants it: everything open is settled in the same batch.
-    pub(super) async fn interrupt(&mut self, by: &str) -> Result<(), AgentError> {
+    /// Ends the turn because somebody wants it: everything open is settled in the same batch, and so is the wish.
+    pub(super) async fn interrupt_as_told(&mut self) -> Result<(), AgentError> {
+        let stop = self.ears.stop.take();
+        let by = stop.as_ref().map_or_else(|| "signal".to_owned(), |stop| stop.by.clone());
         let mut batch = self.settlements("the user interrupted the turn");
-        let mut during = if self.state.calls.is_empty() { "between two steps" } else { "tool calls" };
-        if let Some(Stage::Waiting { request, cost_bound_microusd }) = self.state.turn.as_ref().map(|turn| &turn.stage)
-        {
-            batch.push((
-                lost_request(*request, *cost_bound_microusd, TurnFailure::Cancelled, None).into(),
-                Some(*request),
-            ));
-            during = "a request";
-        }
-        if let Some(Stage::GaveUp { failure: TurnFailure::Cancelled, .. }) =
-            self.state.turn.as_ref().map(|turn| &turn.stage)
-        {
-            during = "a request";
-        }
-        batch.push((TurnInterrupted { by: by.to_owned(), during: during.to_owned() }.into(), None));
+        let stage = self.state.turn.as_ref().map(|turn| &turn.stage);
+        let during = match stage {
+            Some(Stage::Waiting { request, cost_bound_microusd }) => {
+                let lost = lost_request(*request, *cost_bound_microusd, TurnFailure::Cancelled, None);
+                batch.push((lost.into(), Some(*request)));
+                "a request"
+            }
+            Some(Stage::GaveUp { failure: TurnFailure::Cancelled, .. }) => "a request",
+            _ if self.state.calls.is_empty() => "between two steps",
+            _ => "tool calls",
+        };
+        let cause = stop.as_ref().map(|stop| stop.asked.0);
+        batch.push((TurnInterrupted { by, during: during.to_owned() }.into(), cause));
+        batch.extend(stop.map(|stop| handled(&stop, true, "interrupted")));
         self.append(batch).await?;
+        self.ears.step = self.parts.cancel.child_token();
+        Ok(())
+    }
+
+    /// The turn was over before it could be interrupted.
+    pub(super) async fn stop_came_late(&mut self) -> Result<(), AgentError> {
+        if let Some(stop) = self.ears.stop.take() {
+            self.append(vec![handled(&stop, false, "the turn was over already")]).await?;
+        }
+        self.ears.step = self.parts.cancel.child_token();
         Ok(())
     }
 
@@ -55,6 +68,12 @@ impl Agent {
         let open = self.state.calls.iter().filter(|call| call.progress != CallProgress::Done);
         open.map(|call| (settlement(call, why), None)).collect()
     }
+}
+
+/// That the wish to stop was heard.
+fn handled(stop: &Stop, accepted: bool, note: &str) -> (Payload, Option<EventId>) {
+    let (event, seq) = stop.asked;
+    (SessionControlHandled { event, seq, accepted, note: note.to_owned() }.into(), Some(event))
 }
 
 fn settlement(call: &OpenCall, why: &str) -> Payload {

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use super::prices::estimate_input_tokens;
-use super::{LongPromptPrices, Prices, Thinking, ThinkingType, Usage};
+use super::{Effort, LongPromptPrices, Prices, Thinking, ThinkingType, Usage};
 
 /// The smallest thinking budget the API takes, in tokens.
 const MIN_THINKING_TOKENS: u64 = 1_024;
@@ -39,6 +39,9 @@ pub struct ModelRow {
     pub prefill: bool,
     /// How the model thinks.
     pub thinking: Thinking,
+    /// The efforts it can be asked to make; empty: none is to be named.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub effort: Vec<Effort>,
     /// Prices per million tokens.
     pub prices: Prices,
     /// Prices of long prompts, where they differ.

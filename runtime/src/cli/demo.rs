@@ -20,7 +20,6 @@ use retrace_events::{EventId, EventLog, Hash, Mint, StreamId};
 use serde_json::json;
 use std::path::PathBuf;
 use std::sync::Arc;
-use tokio_util::sync::CancellationToken;
 
 /// The largest script that is read, in bytes.
 const MAX_SCRIPT_BYTES: u64 = 4 * 1024 * 1024;
@@ -66,7 +65,7 @@ impl DemoCommand {
         invocation.global.workspace = Some(playground.path.display().to_string());
         let setup = Setup::new(&invocation, &self.settings)?;
         introduce(&setup, &playground);
-        let (exit, stream, log) = self.play(&setup, &server, id, invocation.catch_signals()?).await?;
+        let (exit, stream, log) = self.play(&setup, id, &invocation).await?;
         let report = verify_session(log.as_ref(), &stream).await?;
         let requests = server.requests();
         server.shutdown().await;
@@ -80,22 +79,22 @@ impl DemoCommand {
     async fn play(
         &self,
         setup: &Setup,
-        server: &ScriptedServer,
         id: EventId,
-        cancel: CancellationToken,
+        invocation: &Invocation,
     ) -> Result<(Exit, StreamId, Arc<dyn EventLog>), CliError> {
         let log = setup.open_log().await?;
         let stream = session_name::new_session(&setup.config.workspace, id);
         let key = Auth::ApiKey(Secret::new(ServerOptions::DEFAULT_API_KEY));
-        let parts = setup.parts(Arc::clone(&log), &server.base_url(), key, cancel)?;
+        let settings = setup.config.settings(&setup.models);
+        let parts = setup.parts(Arc::clone(&log), &settings, key, invocation.catch_signals()?)?;
         let task = self.task.as_deref().unwrap_or(demo::TASK);
         let new = NewSession {
             stream: stream.clone(),
             title: title_of(&format!("demo: {}", setup.redactor.redact(task))),
             workspace: setup.config.workspace.clone(),
-            settings: setup.config.settings(&setup.models),
+            settings,
         };
-        let exit = drive::drive(setup, parts, Which::New(Box::new(new)), Some(task)).await?;
+        let exit = drive::drive(setup, parts, Which::New(Box::new(new)), Some(task), &invocation.place).await?;
         Ok((exit, stream, log))
     }
 

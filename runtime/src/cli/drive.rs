@@ -1,12 +1,15 @@
 //! Runs a session's turns and reports how they ended; shared by `run`, `resume` and `demo`.
 
+use super::chat::Asker;
 use super::exit::{CliError, Exit, failure_hint};
+use super::place::Place;
 use super::render::{Detail, LivePrinter, clean, units};
 use super::setup::Setup;
+use super::view::{SharedView, View};
 use super::watch::{Seen, Watch};
 use crate::agent::{Agent, AgentError, AgentParts, NewSession, TurnEnd};
 use crate::config::Origin;
-use retrace_events::fold::OpenCall;
+use retrace_events::control::ControlSender;
 use retrace_events::payload::settings::Settings;
 use retrace_events::payload::turn::PromptSource;
 use retrace_events::{SessionState, StreamId};
@@ -27,43 +30,52 @@ pub(crate) enum Which {
         stream: StreamId,
         /// Other settings, and on whose word.
         changed: Option<Box<(Settings, String)>>,
-        /// The first event that is not in the log yet.
-        next_seq: u64,
-        /// Its open calls.
-        calls: Vec<OpenCall>,
+        /// How it stands.
+        state: Box<SessionState>,
     },
 }
 
-/// Opens the session, finishes what is open, sends `prompt`, shows it all, and tells how the command ends.
+/// Opens the session, finishes what is open, sends `prompt`, shows it all, and tells how the command ends. Where `place` is
+/// a terminal, its user is asked what has to be asked.
 ///
 /// # Errors
 /// When the agent cannot go on; what happened until then is in the log.
 pub(crate) async fn drive(
     setup: &Setup,
-    parts: AgentParts,
+    mut parts: AgentParts,
     which: Which,
     prompt: Option<&str>,
+    place: &Place,
 ) -> Result<Exit, CliError> {
     let output = &setup.output;
-    let (stream, next_seq) = match &which {
-        Which::New(new) => (new.stream.clone(), 0),
-        Which::Old { stream, next_seq, .. } => (stream.clone(), *next_seq),
+    let (stream, state) = match &which {
+        Which::New(new) => (new.stream.clone(), SessionState::default()),
+        Which::Old { stream, state, .. } => (stream.clone(), state.as_ref().clone()),
     };
+    // Who does not see the question is not asked.
+    parts.attended = place.stdin_is_terminal && !output.quiet;
     let log_words = Setup::log_words(parts.log.as_ref());
     let mut transcript = setup.transcript(output.note_style(), Detail::Short).naming_log(log_words);
-    if let Which::Old { calls, .. } = &which {
-        transcript.know(calls);
-    }
-    let watched = (Arc::clone(&parts.log), stream.clone(), next_seq);
+    transcript.know(&state.calls);
+    let watched = (Arc::clone(&parts.log), stream.clone(), state.next_seq());
+    let view = SharedView::new(View::new(state, output.clone(), Arc::clone(&setup.redactor), parts.attended));
+    let asker = parts.attended.then(|| {
+        let sender = ControlSender::new(Arc::clone(&parts.log), Arc::clone(&parts.mint), &stream);
+        Asker::begin(view.clone(), sender, output.clone(), Arc::clone(&setup.redactor), place.clone())
+    });
     let watch = Watch::begin(
         parts.live.listen(),
         LivePrinter::new(transcript),
         output.clone(),
         Arc::clone(&setup.redactor),
         watched,
+        Some(Box::new(view)),
     );
     let outcome = turns(parts, which, prompt).await;
     let seen = watch.end().await;
+    if let Some(asker) = asker {
+        asker.end();
+    }
     match outcome {
         Ok((end, state)) => report(setup, &stream, &end, state, seen),
         Err(error) => {
@@ -92,7 +104,7 @@ async fn drive_turns(agent: &mut Agent, prompt: Option<&str>) -> Result<TurnEnd,
     match (prompt, &open) {
         // However the open turn ended, the user's new words are not dropped.
         (Some(prompt), TurnEnd::Idle | TurnEnd::Ended { .. }) => {
-            agent.prompt(prompt, PromptSource::Local).await?;
+            agent.prompt(prompt, PromptSource::Local, Vec::new()).await?;
             agent.run().await
         }
         (None, _) | (Some(_), TurnEnd::Interrupted) => Ok(open),
@@ -103,7 +115,7 @@ fn report(setup: &Setup, stream: &StreamId, end: &TurnEnd, state: SessionState, 
     let output = &setup.output;
     let (exit, note) = ending(end, &state);
     let hint = seen.gave_up.as_ref().filter(|_| exit == Exit::Request).and_then(|failed| failure_hint(failed.failure));
-    output.note(&summary(setup, stream, exit, &state, &note, seen.exposed));
+    output.note(&summary(setup, stream, exit, &state, &note, seen.exposed, Again::Resume));
     if seen.exposed && output.quiet {
         output.warn("no sandbox: all commands of this session ran as you");
     }
@@ -132,7 +144,25 @@ pub(crate) fn ending(end: &TurnEnd, state: &SessionState) -> (Exit, String) {
     }
 }
 
-fn summary(setup: &Setup, stream: &StreamId, exit: Exit, state: &SessionState, note: &str, exposed: bool) -> String {
+/// By which command a session goes on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Again {
+    /// `resume`.
+    Resume,
+    /// `chat`.
+    Chat,
+}
+
+/// What a session has come to, for people, and how to go on with it.
+pub(crate) fn summary(
+    setup: &Setup,
+    stream: &StreamId,
+    exit: Exit,
+    state: &SessionState,
+    note: &str,
+    exposed: bool,
+    again: Again,
+) -> String {
     let style = setup.output.note_style();
     let id = stream.id.as_str();
     // Another log must be named again; the one that is configured is found by itself.
@@ -153,11 +183,15 @@ fn summary(setup: &Setup, stream: &StreamId, exit: Exit, state: &SessionState, n
         String::new()
     };
     format!(
-        "\n{word} · {} · {} tokens · {}{unknown} · {}\n{warning}session {id}\n  go on:  retrace resume {id}{log} \"…\"\n  look:   retrace show {id}{log}\n  verify: retrace replay {id} --verify{log}\n",
+        "\n{word} · {} · {} tokens · {}{unknown} · {}\n{warning}session {id}\n  go on:  retrace {}\n  look:   retrace show {id}{log}\n  verify: retrace replay {id} --verify{log}\n",
         units::of(u64::from(state.totals.steps), "step"),
         units::count(state.totals.tokens()),
         units::cost(state.totals.cost_microusd),
         units::duration(state.totals.turn_time_ms),
+        match again {
+            Again::Resume => format!("resume {id}{log} \"…\""),
+            Again::Chat => format!("chat {id}{log}"),
+        },
     )
 }
 

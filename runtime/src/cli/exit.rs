@@ -72,7 +72,9 @@ impl Exit {
         match outcome {
             TurnOutcome::Completed => Self::Done,
             TurnOutcome::Refused => Self::Refused,
-            TurnOutcome::AnswerTooLong | TurnOutcome::ContextFull | TurnOutcome::BudgetReached => Self::Budget,
+            TurnOutcome::AnswerTooLong | TurnOutcome::ContextFull | TurnOutcome::BudgetReached | TurnOutcome::Stuck => {
+                Self::Budget
+            }
             TurnOutcome::RequestFailed => Self::Request,
             TurnOutcome::RuntimeFailed => Self::Failed,
         }
@@ -200,6 +202,9 @@ impl From<AgentError> for CliError {
         match error {
             AgentError::Log(error) => error.into(),
             AgentError::Sandbox(error) => error.into(),
+            AgentError::Held { .. } => Self::new(Exit::Log, error.to_string()).hint(
+                "`retrace show --follow` watches it, `retrace send` says something to it; it is free when that process ends",
+            ),
             AgentError::NoSuchSession(_) => Self::new(Exit::NotFound, error.to_string()),
             AgentError::Newer { .. } => {
                 Self::new(Exit::Log, error.to_string()).hint("use the newer version of retrace")

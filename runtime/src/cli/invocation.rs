@@ -5,6 +5,7 @@ use super::exit::{CliError, Exit};
 use super::flags::{GlobalFlags, SettingFlags};
 use super::interrupt;
 use super::output::Output;
+use super::place::Place;
 use crate::config::{ConfigError, Surroundings};
 use tokio_util::sync::CancellationToken;
 
@@ -21,6 +22,8 @@ pub(crate) struct Invocation {
     pub(crate) cancel: CancellationToken,
     /// Whether Ctrl-C is this command's to handle.
     catches_signals: bool,
+    /// What it was started on.
+    pub(crate) place: Place,
 }
 
 impl Invocation {
@@ -30,25 +33,33 @@ impl Invocation {
     /// When there is no home folder or no current folder.
     pub(crate) fn of_process(global: GlobalFlags, output: Output) -> Result<Self, ConfigError> {
         let surroundings = Surroundings::of_process(Vec::new())?;
-        Ok(Self { global, surroundings, output, cancel: CancellationToken::new(), catches_signals: true })
+        let (cancel, place) = (CancellationToken::new(), Place::of_process());
+        Ok(Self { global, surroundings, output, cancel, catches_signals: true, place })
     }
 
     /// By a test.
     #[cfg(test)]
     pub(crate) fn of_test(global: GlobalFlags, surroundings: Surroundings, output: Output) -> Self {
-        Self { global, surroundings, output, cancel: CancellationToken::new(), catches_signals: false }
+        let place = Place::of_test(Box::new(std::io::empty()), false);
+        Self { global, surroundings, output, cancel: CancellationToken::new(), catches_signals: false, place }
     }
 
     /// The surroundings with the global flags and those of `settings`.
     #[must_use]
     pub(crate) fn surroundings(&self, settings: &SettingFlags) -> Surroundings {
-        Surroundings { flags: settings.values(&self.global), ..self.surroundings.clone() }
+        Surroundings { flags: settings.values(&self.global), rules: settings.rules(), ..self.surroundings.clone() }
     }
 
     /// The environment variable `name`.
     #[must_use]
     pub(crate) fn env(&self, name: &str) -> Option<String> {
         self.surroundings.env.get(name).cloned()
+    }
+
+    /// Whether the process's signals are this command's to handle.
+    #[must_use]
+    pub(crate) const fn owns_process(&self) -> bool {
+        self.catches_signals
     }
 
     /// From now on Ctrl-C cancels rather than ends the process. Must be called inside the runtime.

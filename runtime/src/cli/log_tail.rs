@@ -31,13 +31,15 @@ impl TailCommand {
             Some(name) => Some(session_name::find(log, name).await?),
             None => None,
         };
+        // Asked first: what comes while the streams are listed is shown once, by whichever comes to it.
+        let end = log.end().await?;
         let streams = log.streams(&StreamFilter::default()).await?;
         let show = |envelope| setup.output.data(&line(setup, envelope)?);
         for envelope in newest(log, &streams, only.as_ref(), self.limit).await? {
             show(envelope)?;
         }
         if self.follow {
-            follow(log, &streams, only.as_ref(), show).await?;
+            follow(log, (&streams, end), only.as_ref(), show).await?;
         }
         Ok(Exit::Done)
     }
@@ -63,25 +65,20 @@ async fn newest(
     Ok(found.split_off(surplus))
 }
 
-/// Calls `show` with every event that is not in `streams` yet, as it comes, until it fails. Reads the log from its beginning
-/// on, since a position is nothing one could ask a log for.
+/// Calls `show` with every event behind a position that is not in the streams listed after it, as it comes, until it
+/// fails.
 pub(super) async fn follow(
     log: &dyn EventLog,
-    streams: &[StreamInfo],
+    (streams, end): (&[StreamInfo], Position),
     only: Option<&StreamId>,
     mut show: impl FnMut(Envelope) -> Result<(), CliError>,
 ) -> Result<(), CliError> {
     let seen: HashMap<&StreamId, u64> = streams.iter().map(|info| (&info.stream, info.head.seq)).collect();
-    let filter = only.map_or_else(StreamFilter::default, |only| StreamFilter {
-        tenant: Some(only.tenant.clone()),
-        project: Some(only.project.clone()),
-        class: Some(only.class),
-    });
-    let mut live = log.follow(filter, Position::default()).await?;
+    let filter = only.map_or_else(StreamFilter::default, StreamFilter::only);
+    let mut live = log.follow(filter, end).await?;
     while let Some(next) = live.next().await {
         let (_, envelope) = next?;
-        let is_new = seen.get(&envelope.stream).is_none_or(|last| envelope.seq > *last);
-        if is_new && only.is_none_or(|only| *only == envelope.stream) {
+        if seen.get(&envelope.stream).is_none_or(|last| envelope.seq > *last) {
             show(envelope)?;
         }
     }

@@ -3,6 +3,11 @@
 //! Data goes to stdout, everything else to stderr; `--json` makes the data one JSON object a line. Exit codes are in
 //! [`Exit`] and in `retrace --help`. Agents are reached only through their handle ([`crate::agent::Agent`]).
 
+mod answer;
+mod approve;
+mod asking;
+mod cancel;
+mod chat;
 mod config;
 mod demo;
 mod doctor;
@@ -11,21 +16,29 @@ mod events;
 mod exit;
 mod export;
 mod flags;
+mod following;
+mod images;
 mod import;
 mod interrupt;
 mod invocation;
 mod log;
 mod log_tail;
 mod output;
+mod place;
 mod render;
 mod replay;
 mod resume;
 mod run;
+mod screen;
+mod send;
 mod session_name;
 mod sessions;
 mod setup;
 mod show;
+mod steering;
 mod transfer;
+mod trusting;
+mod view;
 mod watch;
 
 #[cfg(test)]
@@ -56,8 +69,13 @@ struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    Chat(Box<chat::ChatCommand>),
     Run(run::RunCommand),
     Resume(resume::ResumeCommand),
+    Send(send::SendCommand),
+    Approve(approve::ApproveCommand),
+    Answer(answer::AnswerCommand),
+    Cancel(cancel::CancelCommand),
     Sessions(sessions::SessionsCommand),
     Show(show::ShowCommand),
     Replay(replay::ReplayCommand),
@@ -72,8 +90,13 @@ enum Command {
 impl Command {
     async fn run(self, invocation: &Invocation) -> Result<Exit, CliError> {
         match self {
+            Self::Chat(command) => command.run(invocation).await,
             Self::Run(command) => command.run(invocation).await,
             Self::Resume(command) => command.run(invocation).await,
+            Self::Send(command) => command.run(invocation).await,
+            Self::Approve(command) => command.run(invocation).await,
+            Self::Answer(command) => command.run(invocation).await,
+            Self::Cancel(command) => command.run(invocation).await,
             Self::Sessions(command) => command.run(invocation).await,
             Self::Show(command) => command.run(invocation).await,
             Self::Replay(command) => command.run(invocation).await,

@@ -3,8 +3,10 @@
 
 use super::exit::{CliError, Exit};
 use super::render::{Style, clean};
+use super::screen::Screen;
 use serde_json::Value;
 use std::io::{ErrorKind, IsTerminal, Write};
+use std::sync::Arc;
 
 /// Where a command's words go.
 #[derive(Debug, Clone)]
@@ -26,9 +28,11 @@ pub(crate) struct Output {
 #[derive(Debug, Clone)]
 enum Sink {
     Process,
+    /// A line editor is on the screen.
+    Screen(Arc<Screen>),
     /// Kept for a test: data and notes.
     #[cfg(test)]
-    Memory(std::sync::Arc<std::sync::Mutex<(String, String)>>),
+    Memory(Arc<std::sync::Mutex<(String, String)>>),
 }
 
 impl Output {
@@ -49,10 +53,23 @@ impl Output {
         }
     }
 
+    /// The same, while a line editor is on the screen.
+    #[must_use]
+    pub(crate) fn on_screen(&self, screen: Arc<Screen>) -> Self {
+        Self { sink: Sink::Screen(screen), ..self.clone() }
+    }
+
+    /// Waits until not too much waits to be shown; whoever has much to say asks first.
+    pub(crate) async fn ready(&self) {
+        if let Sink::Screen(screen) = &self.sink {
+            screen.ready().await;
+        }
+    }
+
     /// Keeps what is written.
     #[cfg(test)]
     pub(crate) fn in_memory(json: bool, quiet: bool) -> Self {
-        let (style, sink) = (Style::Plain, Sink::Memory(std::sync::Arc::default()));
+        let (style, sink) = (Style::Plain, Sink::Memory(Arc::default()));
         Self { json, quiet, data_style: style, note_style: style, one_screen: false, sink }
     }
 
@@ -60,7 +77,7 @@ impl Output {
     #[cfg(test)]
     pub(crate) fn take(&self) -> (String, String) {
         match &self.sink {
-            Sink::Process => Default::default(),
+            Sink::Process | Sink::Screen(_) => Default::default(),
             Sink::Memory(kept) => std::mem::take(&mut *kept.lock().unwrap()),
         }
     }
@@ -92,6 +109,10 @@ impl Output {
             Sink::Process => {
                 let mut out = std::io::stdout().lock();
                 out.write_all(text.as_bytes()).and_then(|()| out.flush())
+            }
+            Sink::Screen(screen) => {
+                screen.write(text);
+                Ok(())
             }
             #[cfg(test)]
             Sink::Memory(kept) => {
@@ -127,6 +148,7 @@ impl Output {
                 let mut err = std::io::stderr().lock();
                 let _ = err.write_all(text.as_bytes()).and_then(|()| err.flush());
             }
+            Sink::Screen(screen) => screen.write(text),
             #[cfg(test)]
             Sink::Memory(kept) => kept.lock().unwrap().1.push_str(text),
         }

@@ -54,10 +54,10 @@ impl ResumeCommand {
         let resumed = setup.config.resumed(logged, &setup.models)?;
         let auth = setup.auth()?;
         let cancel = invocation.catch_signals()?;
-        let parts = setup.parts(log, &resumed.settings.base_url, auth, cancel)?;
+        let parts = setup.parts(log, &resumed.settings, auth, cancel)?;
         let changed = resumed.why.map(|why| Box::new((resumed.settings, why)));
-        let which = Which::Old { stream, changed, next_seq: state.next_seq(), calls: state.calls };
-        drive::drive(&setup, parts, which, prompt.as_deref()).await
+        let which = Which::Old { stream, changed, state: Box::new(state) };
+        drive::drive(&setup, parts, which, prompt.as_deref(), &invocation.place).await
     }
 
     /// With `--last` the first argument is the prompt.
@@ -77,7 +77,10 @@ impl ResumeCommand {
 
 /// A session that came from a file names a folder that somebody else may have chosen: the user has to name it too. And a
 /// session cannot move.
-fn check_workspace(setup: &Setup, stream: &StreamId, state: &SessionState) -> Result<(), CliError> {
+///
+/// # Errors
+/// Says which folder has to be named.
+pub(super) fn check_workspace(setup: &Setup, stream: &StreamId, state: &SessionState) -> Result<(), CliError> {
     let named = matches!(setup.config.values.workspace.origin, Origin::Flag(_));
     let same = std::path::Path::new(&state.workspace).canonicalize().is_ok_and(|path| path == setup.config.workspace);
     let folder = clean::line(&state.workspace);

@@ -44,11 +44,11 @@ impl RunCommand {
         let cancel = invocation.catch_signals()?;
         let log = setup.open_log().await?;
         let stream = session_name::new_session(&setup.config.workspace, SystemMint.event_id());
-        let parts = setup.parts(log, &settings.base_url, auth, cancel)?;
+        let parts = setup.parts(log, &settings, auth, cancel)?;
         let title = self.title.as_deref().unwrap_or(&task);
         let title = title_of(&setup.redactor.redact(title));
         let new = NewSession { stream, title, workspace: setup.config.workspace.clone(), settings };
-        drive::drive(&setup, parts, Which::New(Box::new(new)), Some(&task)).await
+        drive::drive(&setup, parts, Which::New(Box::new(new)), Some(&task), &invocation.place).await
     }
 }
 

@@ -52,7 +52,7 @@ fn base32(number: u128) -> String {
 /// # Errors
 /// When the log cannot be asked.
 pub(crate) async fn all(log: &dyn EventLog, project: Option<Token>) -> Result<Vec<StreamInfo>, CliError> {
-    let filter = StreamFilter { tenant: None, project, class: Some(Class::Session) };
+    let filter = StreamFilter { project, class: Some(Class::Session), ..StreamFilter::default() };
     Ok(log.streams(&filter).await?)
 }
 

@@ -5,9 +5,11 @@ use super::invocation::Invocation;
 use super::render::{clean, units};
 use super::session_name;
 use super::setup::Setup;
+use crate::agent::title_of;
 use clap::Args;
+use retrace_events::fold::TranscriptItem;
 use retrace_events::payload::turn::TurnOutcome;
-use retrace_events::{SessionState, StreamId, fold};
+use retrace_events::{EventLog, SessionState, StreamId, Token, fold};
 use serde_json::json;
 
 /// List sessions, the newest first
@@ -30,11 +32,7 @@ impl SessionsCommand {
         let sessions = session_name::all(log.as_ref(), project).await?;
         let more = sessions.len().saturating_sub(self.limit);
         if !setup.output.json && !sessions.is_empty() {
-            let head = format!(
-                "{:<17}  {:<17}  {:<11}  {:>5}  {:>9}  TITLE\n",
-                "SESSION", "LAST EVENT", "STATUS", "STEPS", "COST"
-            );
-            setup.output.data(&setup.output.data_style().dim(&head))?;
+            setup.output.data(&setup.output.data_style().dim(&head()))?;
         }
         for info in sessions.into_iter().take(self.limit) {
             // One damaged session must not hide the others.
@@ -54,6 +52,47 @@ impl SessionsCommand {
     }
 }
 
+/// The list as text, for people: the newest `limit` sessions.
+///
+/// # Errors
+/// When the log cannot be asked.
+pub(super) async fn table(
+    setup: &Setup,
+    log: &dyn EventLog,
+    project: Option<Token>,
+    limit: usize,
+) -> Result<String, CliError> {
+    let sessions = session_name::all(log, project).await?;
+    let more = sessions.len().saturating_sub(limit);
+    let mut text = setup.output.note_style().dim(&head());
+    for info in sessions.iter().take(limit) {
+        match fold::load(log, &info.stream).await {
+            Ok(state) => text.push_str(&line(&info.stream, &state, setup)),
+            Err(error) => text.push_str(&format!("{}: {}\n", info.stream.id, CliError::from(error).message)),
+        }
+    }
+    if more > 0 {
+        text.push_str(&format!("{more} more: `retrace sessions --limit {}`\n", limit + more));
+    }
+    Ok(text)
+}
+
+fn head() -> String {
+    format!("{:<17}  {:<17}  {:<11}  {:>5}  {:>9}  TITLE\n", "SESSION", "LAST EVENT", "STATUS", "STEPS", "COST")
+}
+
+/// What a session is about: its title, or the beginning of its first prompt.
+pub(super) fn title(state: &SessionState) -> String {
+    if !state.title.is_empty() {
+        return state.title.clone();
+    }
+    let prompt = state.transcript.items().iter().find_map(|item| match item {
+        TranscriptItem::Prompt { text, .. } => Some(title_of(text)),
+        _ => None,
+    });
+    prompt.unwrap_or_default()
+}
+
 /// How a session stands, in one word or two.
 fn status(state: &SessionState) -> &'static str {
     if state.newer.is_some() {
@@ -71,6 +110,7 @@ fn status(state: &SessionState) -> &'static str {
         (None, Some((TurnOutcome::AnswerTooLong | TurnOutcome::ContextFull | TurnOutcome::BudgetReached, _)), _) => {
             "limit"
         }
+        (None, Some((TurnOutcome::Stuck, _)), _) => "stuck",
         (None, Some((TurnOutcome::RequestFailed | TurnOutcome::RuntimeFailed, _)), _) => "failed",
     }
 }
@@ -78,7 +118,7 @@ fn status(state: &SessionState) -> &'static str {
 fn line(stream: &StreamId, state: &SessionState, setup: &Setup) -> String {
     let at = state.head.map(|(_, _, at)| units::moment(at)).unwrap_or_default();
     let (steps, cost) = (state.totals.steps, units::cost(state.totals.cost_microusd));
-    let title = clean::short(&setup.redactor.redact(&state.title), 80);
+    let title = clean::short(&setup.redactor.redact(&title(state)), 80);
     format!("{:<17}  {at:<17}  {:<11}  {steps:>5}  {cost:>9}  {title}\n", stream.id.as_str(), status(state))
 }
 
@@ -87,7 +127,7 @@ fn json(stream: &StreamId, state: &SessionState, setup: &Setup) -> serde_json::V
         "session": stream.id.as_str(),
         "stream": stream.subject(),
         "project": stream.project.as_str(),
-        "title": setup.redactor.redact(&state.title),
+        "title": setup.redactor.redact(&title(state)),
         "workspace": setup.redactor.redact(&state.workspace),
         "status": status(state),
         "started_at": state.started_at.to_string(),

@@ -9,10 +9,11 @@ use crate::agent::{AgentParts, LiveSender};
 use crate::claude::{Auth, ClaudeClient, Endpoint, ModelTable};
 use crate::config::Config;
 use crate::tools;
-use retrace_events::EventLog;
-use retrace_events::log::{Durability, open_log};
+use retrace_events::log::{Durability, Holder, open_log};
 use retrace_events::mint::SystemMint;
+use retrace_events::payload::settings::Settings;
 use retrace_events::redact::Redactor;
+use retrace_events::{EventLog, Mint};
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
@@ -97,14 +98,14 @@ impl Setup {
         })
     }
 
-    /// What an agent works with, over `log` and requests to `base_url`.
+    /// What an agent works with that runs a session under `settings`. Nobody can be asked; who can ask says so.
     ///
     /// # Errors
     /// When key or address cannot be used.
     pub(crate) fn parts(
         &self,
         log: Arc<dyn EventLog>,
-        base_url: &str,
+        settings: &Settings,
         auth: Auth,
         cancel: CancellationToken,
     ) -> Result<AgentParts, CliError> {
@@ -112,7 +113,7 @@ impl Setup {
         Ok(AgentParts {
             log,
             mint: Arc::new(SystemMint),
-            client: ClaudeClient::new(&Endpoint::new(base_url, auth))?,
+            client: ClaudeClient::new(&Endpoint::new(settings.base_url.clone(), auth))?,
             models: self.models.clone(),
             redactor: Arc::clone(&self.redactor),
             live: LiveSender::default(),
@@ -120,6 +121,10 @@ impl Setup {
             guest_dir: self.config.folders.state.join("guest"),
             expose: values.expose.value.clone(),
             mask: values.mask.iter().map(|name| name.value.clone()).collect(),
+            permissions: Arc::new(self.config.permissions(settings, settings.sandbox != "none")),
+            attended: false,
+            holder: Holder::this_process(&command_line(), SystemMint.now()),
+            user_instructions: self.config.folders.config.clone(),
         })
     }
 
@@ -128,6 +133,13 @@ impl Setup {
     pub(crate) fn transcript(&self, style: Style, detail: Detail) -> Transcript {
         Transcript::new(style, detail, Arc::clone(&self.redactor), tools::all())
     }
+}
+
+/// What this process was started as, without its arguments: `retrace chat`.
+fn command_line() -> String {
+    let subcommand = std::env::args().nth(1).unwrap_or_default();
+    let words: String = subcommand.chars().filter(|c| c.is_ascii_alphanumeric() || *c == '-').take(20).collect();
+    format!("retrace {words}").trim_end().to_owned()
 }
 
 /// The built-in table with the user's own rows (`models.toml` in the configuration folder) over it.

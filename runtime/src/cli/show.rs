@@ -1,20 +1,23 @@
-//! `retrace show`: a session as a readable transcript, or one of its events.
+//! `retrace show`: a session as a readable transcript, also as it goes on, or one of its events.
 
-use super::events;
 use super::exit::{CliError, Exit};
 use super::invocation::Invocation;
-use super::render::{Detail, clean, units};
+use super::render::{Detail, Transcript, clean, units};
 use super::session_name;
 use super::setup::Setup;
+use super::{events, following};
 use clap::Args;
-use retrace_events::{Event, EventLog, SessionState, StreamId};
+use futures::StreamExt;
+use futures::stream::BoxStream;
+use retrace_events::{Event, EventLog, LogError, SessionState, StreamId};
 use retrace_indexer::Outline;
+use tokio_util::sync::CancellationToken;
 
 /// Show a session: prompts, answers, tool calls, results
 #[derive(Debug, Args)]
 pub(super) struct ShowCommand {
-    /// The session: any unique beginning of its id
-    session: String,
+    /// The session: any unique beginning of its id [default: the newest of this workspace]
+    session: Option<String>,
     /// Everything: thinking, whole inputs and results, requests, contexts
     #[arg(long)]
     full: bool,
@@ -24,6 +27,9 @@ pub(super) struct ShowCommand {
     /// Only the outline: prompts, commands with their exit codes, files
     #[arg(long, conflicts_with_all = ["full", "event"])]
     outline: bool,
+    /// Go on with new events as they come, until Ctrl-C
+    #[arg(long, short, conflicts_with_all = ["outline", "event"])]
+    follow: bool,
 }
 
 impl ShowCommand {
@@ -31,37 +37,74 @@ impl ShowCommand {
     pub(super) async fn run(self, invocation: &Invocation) -> Result<Exit, CliError> {
         let setup = Setup::for_reading(invocation)?;
         let log = setup.open_log().await?;
-        let stream = session_name::find(log.as_ref(), &self.session).await?;
+        let stream = match &self.session {
+            Some(name) => session_name::find(log.as_ref(), name).await?,
+            None => session_name::last(log.as_ref(), Some(session_name::project(&setup.config.workspace))).await?,
+        };
         match &self.event {
             None if self.outline => outline(&setup, log.as_ref(), &stream).await?,
             Some(name) => one(&setup, log.as_ref(), &stream, name).await?,
-            None if setup.output.json => {
-                let json = |event: &Event| setup.output.data(&events::json_line(event, &setup.redactor)?);
-                events::for_each(log.as_ref(), &stream, 0, json).await?;
+            None => {
+                let mut reader = Reader::new(&setup, self.full);
+                events::for_each(log.as_ref(), &stream, 0, |event| reader.print(event)).await?;
+                if self.follow {
+                    let mut coming = following::follow(log, stream, reader.state.next_seq());
+                    while let Some(event) = next(&mut coming, &invocation.cancel).await {
+                        reader.print(&event?)?;
+                    }
+                }
+                reader.end()?;
             }
-            None => transcript(&setup, log.as_ref(), &stream, self.full).await?,
         }
         Ok(Exit::Done)
     }
 }
 
-async fn transcript(setup: &Setup, log: &dyn EventLog, stream: &StreamId, full: bool) -> Result<(), CliError> {
-    let output = &setup.output;
-    let detail = if full { Detail::Full } else { Detail::Short };
-    let mut transcript = setup.transcript(output.data_style(), detail);
-    let mut state = SessionState::default();
-    let print = |event: &Event| {
-        state.apply(event);
-        let text = transcript.event(event);
-        let number = if full && !text.is_empty() {
+/// The next event; none when the command is to end.
+async fn next(
+    coming: &mut BoxStream<'static, Result<Event, LogError>>,
+    cancel: &CancellationToken,
+) -> Option<Result<Event, LogError>> {
+    tokio::select! {
+        event = coming.next() => event,
+        () = cancel.cancelled() => None,
+    }
+}
+
+/// Prints a session, event by event.
+struct Reader<'a> {
+    setup: &'a Setup,
+    transcript: Transcript,
+    state: SessionState,
+    full: bool,
+}
+
+impl<'a> Reader<'a> {
+    fn new(setup: &'a Setup, full: bool) -> Self {
+        let detail = if full { Detail::Full } else { Detail::Short };
+        let transcript = setup.transcript(setup.output.data_style(), detail);
+        Self { setup, transcript, state: SessionState::default(), full }
+    }
+
+    fn print(&mut self, event: &Event) -> Result<(), CliError> {
+        let output = &self.setup.output;
+        self.state.apply(event);
+        if output.json {
+            return output.data(&events::json_line(event, &self.setup.redactor)?);
+        }
+        let text = self.transcript.event(event);
+        let number = if self.full && !text.is_empty() {
             output.data_style().dim(&format!("#{} ", event.envelope.seq))
         } else {
             String::new()
         };
         output.data(&format!("{number}{text}"))
-    };
-    events::for_each(log, stream, 0, print).await?;
-    output.data(&footer(&state))
+    }
+
+    fn end(&self) -> Result<(), CliError> {
+        let output = &self.setup.output;
+        if output.json { Ok(()) } else { output.data(&footer(&self.state)) }
+    }
 }
 
 async fn outline(setup: &Setup, log: &dyn EventLog, stream: &StreamId) -> Result<(), CliError> {

@@ -28,6 +28,26 @@ pub(crate) struct Seen {
     pub(crate) failed: Option<CliError>,
 }
 
+/// Somebody who looks at each event, in order and once, as it is shown.
+pub(crate) trait Onlooker: Send {
+    /// Sees an event that is about to be shown.
+    fn see(&mut self, event: &Event) -> Remark;
+
+    /// The event and the remark are shown.
+    fn shown(&mut self) {}
+}
+
+/// What an onlooker has to say to an event.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Remark {
+    /// Whole lines above it.
+    pub(crate) above: String,
+    /// The event's own text is not shown.
+    pub(crate) hide: bool,
+    /// Whole lines below it.
+    pub(crate) below: String,
+}
+
 /// A task that shows.
 pub(crate) struct Watch {
     task: JoinHandle<Seen>,
@@ -42,20 +62,22 @@ struct Watcher {
     stream: StreamId,
     next_seq: u64,
     seen: Seen,
+    onlooker: Option<Box<dyn Onlooker>>,
 }
 
 impl Watch {
-    /// Begins to show what comes through `live` of `stream`, from event `next_seq` on.
+    /// Begins to show what comes through `live` of `stream`, from event `next_seq` on. An onlooker sees each event.
     pub(crate) fn begin(
         live: Receiver<Live>,
         printer: LivePrinter,
         output: Output,
         redactor: Arc<Redactor>,
         (log, stream, next_seq): (Arc<dyn EventLog>, StreamId, u64),
+        onlooker: Option<Box<dyn Onlooker>>,
     ) -> Self {
         let (stop, stopped) = oneshot::channel();
         let seen = Seen { last_text: String::new(), exposed: false, gave_up: None, failed: None };
-        let watcher = Watcher { printer, output, redactor, log, stream, next_seq, seen };
+        let watcher = Watcher { printer, output, redactor, log, stream, next_seq, seen, onlooker };
         Self { task: tokio::spawn(watcher.run(live, stopped)), stop }
     }
 
@@ -95,6 +117,7 @@ impl Watcher {
     }
 
     async fn show(&mut self, live: Live) {
+        self.output.ready().await;
         let Live::Logged(event) = &live else {
             let text = self.printer.live(&live);
             return self.output.note(&text);
@@ -117,6 +140,7 @@ impl Watcher {
                 Err(error) => return self.fail(error.into()),
             };
             for envelope in page {
+                self.output.ready().await;
                 match Event::decode(envelope) {
                     Ok(event) => self.event(&event),
                     Err(error) => return self.fail(retrace_events::LogError::from(error).into()),
@@ -138,7 +162,13 @@ impl Watcher {
             _ => {}
         }
         let text = self.printer.event(event);
-        self.output.note(&text);
+        let remark = self.onlooker.as_mut().map(|onlooker| onlooker.see(event)).unwrap_or_default();
+        self.output.note(&remark.above);
+        self.output.note(if remark.hide { "" } else { &text });
+        self.output.note(&remark.below);
+        if let Some(onlooker) = &mut self.onlooker {
+            onlooker.shown();
+        }
         if self.output.json && self.seen.failed.is_none() {
             let shown = events::json_line(event, &self.redactor).and_then(|line| self.output.data(&line));
             if let Err(error) = shown {

@@ -11,16 +11,16 @@ use std::path::Path;
 const LIMIT_BYTES: u64 = 256 * 1024;
 
 /// A file's text and permission bits.
-pub(super) struct Bounded {
+pub(crate) struct Bounded {
     /// The text.
-    pub(super) text: String,
+    pub(crate) text: String,
     /// The permission bits.
-    pub(super) mode: u32,
+    pub(crate) mode: u32,
 }
 
 /// Whose word a file is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Author {
+pub(crate) enum Author {
     /// The user's: links are followed, because people keep their dot-files that way.
     User,
     /// The workspace's: a link could point at a file that is none of its business.
@@ -31,7 +31,7 @@ pub(super) enum Author {
 ///
 /// # Errors
 /// When it is there but is no plain file, too large, not UTF-8, or unreadable.
-pub(super) fn read(path: &Path, author: Author) -> Result<Option<Bounded>, ConfigError> {
+pub(crate) fn read(path: &Path, author: Author) -> Result<Option<Bounded>, ConfigError> {
     let unreadable = |why: String| ConfigError::Unreadable { path: path.to_owned(), why };
     let mut flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY;
     if author == Author::Workspace {

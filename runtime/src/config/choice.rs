@@ -1,7 +1,8 @@
-//! Values that are a choice: the sandbox, thinking, the place of the log.
+//! Values that are a choice: the sandbox, approvals, thinking, effort, the place of the log.
 
 use super::raw::{Misfit, Raw};
 use crate::claude::ModelRow;
+use crate::permissions::ApprovalMode;
 use retrace_events::log::LogLocation;
 use retrace_sandbox::SandboxChoice;
 use std::fmt;
@@ -31,6 +32,25 @@ pub(super) fn surely_as_strict(one: SandboxChoice, other: SandboxChoice) -> bool
         (_, None) | (Krun, _) | (Auto, Auto) | (Container, Container) => true,
         (Auto | Container | Process, Process) => true,
         (None | Process | Auto | Container, _) => false,
+    }
+}
+
+/// When a person is asked.
+pub(super) fn approvals(raw: &Raw) -> Result<ApprovalMode, Misfit> {
+    match raw {
+        Raw::Text(text) => text.parse().map_err(|why: crate::permissions::UnknownMode| why.to_string()),
+        Raw::Integer(_) | Raw::Decimal(_) | Raw::Bool(_) | Raw::List(_) => Err("must be auto, ask or allow".to_owned()),
+    }
+}
+
+/// The API's words for effort.
+const EFFORTS: [&str; 5] = ["low", "medium", "high", "xhigh", "max"];
+
+/// How much effort is asked for.
+pub(super) fn effort(raw: &Raw) -> Result<String, Misfit> {
+    match raw {
+        Raw::Text(text) if EFFORTS.contains(&text.trim()) => Ok(text.trim().to_owned()),
+        _ => Err(format!("must be one of {}", EFFORTS.join(", "))),
     }
 }
 

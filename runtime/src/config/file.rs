@@ -1,5 +1,6 @@
 //! TOML files as entries: the user's configuration and credentials, a project's `.retrace.toml`. Tables are flattened
-//! (`[budget] steps` is `budget.steps`), and every key must be known.
+//! (`[budget] steps` is `budget.steps`), and every key must be known. A project's file may have permission rules too, in
+//! `[permissions]`; the user's are in a file of their own.
 
 use super::bounded::{self, Author};
 use super::error::ConfigError;
@@ -7,8 +8,13 @@ use super::key::{Home, KEYS, KeyInfo, similar};
 use super::origin::Origin;
 use super::raw::Raw;
 use super::values::Entry;
+use crate::permissions::{self, RuleSet};
 use std::path::Path;
+use toml::Spanned;
 use toml::de::{DeTable, DeValue};
+
+/// The table with a project's rules.
+const PERMISSIONS: &str = "permissions";
 
 /// The user's `config.toml`; no entries when there is none.
 ///
@@ -37,11 +43,20 @@ pub(super) fn credentials(path: &Path) -> Result<Vec<Entry>, ConfigError> {
 ///
 /// # Errors
 /// As [`user`]; also when it is a link.
-pub(super) fn project(path: &Path, credentials: &Path) -> Result<Vec<Entry>, ConfigError> {
-    match bounded::read(path, Author::Workspace)? {
-        Some(file) => Reader { path, text: &file.text, home: Home::Config, credentials }.entries(),
-        None => Ok(Vec::new()),
-    }
+pub(super) fn project(path: &Path, credentials: &Path) -> Result<(Vec<Entry>, RuleSet), ConfigError> {
+    let Some(file) = bounded::read(path, Author::Workspace)? else { return Ok((Vec::new(), RuleSet::default())) };
+    let reader = Reader { path, text: &file.text, home: Home::Config, credentials };
+    let mut table = reader.table()?;
+    let rules = match table.get_mut().remove(PERMISSIONS) {
+        None => RuleSet::default(),
+        Some(value) => match value.get_ref() {
+            DeValue::Table(lists) => permissions::read_table(path, &file.text, lists, "permissions.")?,
+            _ => return Err(reader.syntax(value.span().start, "`permissions` must be a table of deny, ask and allow")),
+        },
+    };
+    let mut entries = Vec::new();
+    reader.walk(table.get_ref(), "", &mut entries)?;
+    Ok((entries, rules))
 }
 
 struct Reader<'a> {
@@ -53,15 +68,25 @@ struct Reader<'a> {
 
 impl Reader<'_> {
     fn entries(&self) -> Result<Vec<Entry>, ConfigError> {
-        let table = DeTable::parse(self.text).map_err(|error| ConfigError::Syntax {
-            path: self.path.to_owned(),
-            line: error.span().map_or(1, |span| self.line(span.start)),
-            // Only the first line: the rest shows the text, which may be a secret.
-            why: error.message().lines().next().unwrap_or_default().to_owned(),
-        })?;
+        let table = self.table()?;
+        if let Some((key, _)) = table.get_ref().get_key_value(PERMISSIONS) {
+            return Err(self.syntax(key.span().start, "permission rules are in permissions.toml, beside config.toml"));
+        }
         let mut entries = Vec::new();
         self.walk(table.get_ref(), "", &mut entries)?;
         Ok(entries)
+    }
+
+    fn table(&self) -> Result<Spanned<DeTable<'_>>, ConfigError> {
+        DeTable::parse(self.text).map_err(|error| {
+            // Only the first line: the rest shows the text, which may be a secret.
+            let why = error.message().lines().next().unwrap_or_default();
+            self.syntax(error.span().map_or(0, |span| span.start), why)
+        })
+    }
+
+    fn syntax(&self, offset: usize, why: &str) -> ConfigError {
+        ConfigError::Syntax { path: self.path.to_owned(), line: self.line(offset), why: why.to_owned() }
     }
 
     fn walk(&self, table: &DeTable<'_>, prefix: &str, entries: &mut Vec<Entry>) -> Result<(), ConfigError> {

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 /// The user's folders.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Folders {
-    /// `$XDG_CONFIG_HOME/retrace`: `config.toml`, `credentials.toml`.
+    /// `$XDG_CONFIG_HOME/retrace`: `config.toml`, `credentials.toml`, `permissions.toml`.
     pub config: PathBuf,
     /// `$XDG_STATE_HOME/retrace`: the embedded log, the trusted folders, the guest binary.
     pub state: PathBuf,
@@ -40,6 +40,12 @@ impl Folders {
     #[must_use]
     pub fn credentials_file(&self) -> PathBuf {
         self.config.join("credentials.toml")
+    }
+
+    /// The user's permission rules.
+    #[must_use]
+    pub fn permissions_file(&self) -> PathBuf {
+        self.config.join("permissions.toml")
     }
 
     /// The list of trusted folders.

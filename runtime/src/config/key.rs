@@ -11,6 +11,8 @@ pub enum Key {
     MaxTokens,
     /// Whether and how the model thinks.
     Thinking,
+    /// How much effort the model is asked to make.
+    Effort,
     /// Where requests go.
     BaseUrl,
     /// The API key (`x-api-key`).
@@ -21,6 +23,8 @@ pub enum Key {
     Workspace,
     /// The sandbox that is asked for.
     Sandbox,
+    /// When a person is asked before a call.
+    Approvals,
     /// Where the event log is.
     Log,
     /// Whether a log whose acks may be lost with the power is taken.
@@ -33,6 +37,14 @@ pub enum Key {
     MaxCost,
     /// The longest a session may work.
     MaxTime,
+    /// The most answered requests of a session and all its forks together.
+    MaxTreeSteps,
+    /// The most tokens of a session and all its forks together.
+    MaxTreeTokens,
+    /// The most a session and all its forks may cost together.
+    MaxTreeCost,
+    /// The longest a session and all its forks may work together.
+    MaxTreeTime,
     /// How long a command may run.
     CommandTimeout,
     /// How often a failed request is tried.
@@ -82,17 +94,23 @@ pub const KEYS: &[KeyInfo] = &[
     row(Key::Model, "model", &["RETRACE_MODEL", "MODEL"], Some("MODEL"), Home::Config),
     row(Key::MaxTokens, "max_tokens", &["RETRACE_MAX_TOKENS", "MAX_TOKENS"], Some("MAX_TOKENS"), Home::Config),
     row(Key::Thinking, "thinking", &["RETRACE_THINKING"], None, Home::Config),
+    row(Key::Effort, "effort", &["RETRACE_EFFORT"], None, Home::Config),
     row(Key::BaseUrl, "base_url", &["ANTHROPIC_BASE_URL"], Some("ANTHROPIC_BASE_URL"), Home::Config),
     row(Key::ApiKey, "anthropic_api_key", &["ANTHROPIC_API_KEY"], Some("ANTHROPIC_API_KEY"), Home::Credentials),
     row(Key::AuthToken, "anthropic_auth_token", &["ANTHROPIC_AUTH_TOKEN"], None, Home::Credentials),
     row(Key::Workspace, "workspace", &["RETRACE_WORKSPACE", "SAFEDIR"], Some("SAFEDIR"), Home::Config),
     row(Key::Sandbox, "sandbox", &["RETRACE_SANDBOX", "USE_SANDBOX"], Some("USE_SANDBOX"), Home::Config),
+    row(Key::Approvals, "approvals", &["RETRACE_APPROVALS"], None, Home::Config),
     row(Key::Log, "log", &["RETRACE_LOG_LOCATION", "NATS_URL"], None, Home::Config),
     row(Key::AcceptNondurable, "accept_nondurable", &["RETRACE_ACCEPT_NONDURABLE"], None, Home::Config),
     row(Key::MaxSteps, "budget.steps", &["RETRACE_MAX_STEPS"], None, Home::Config),
     row(Key::MaxTotalTokens, "budget.tokens", &["RETRACE_MAX_TOTAL_TOKENS"], None, Home::Config),
     row(Key::MaxCost, "budget.cost", &["RETRACE_MAX_COST"], None, Home::Config),
     row(Key::MaxTime, "budget.time", &["RETRACE_MAX_TIME"], None, Home::Config),
+    row(Key::MaxTreeSteps, "tree_budget.steps", &["RETRACE_MAX_TREE_STEPS"], None, Home::Config),
+    row(Key::MaxTreeTokens, "tree_budget.tokens", &["RETRACE_MAX_TREE_TOKENS"], None, Home::Config),
+    row(Key::MaxTreeCost, "tree_budget.cost", &["RETRACE_MAX_TREE_COST"], None, Home::Config),
+    row(Key::MaxTreeTime, "tree_budget.time", &["RETRACE_MAX_TREE_TIME"], None, Home::Config),
     row(Key::CommandTimeout, "command_timeout", &["RETRACE_COMMAND_TIMEOUT"], None, Home::Config),
     row(Key::MaxAttempts, "max_attempts", &["RETRACE_MAX_ATTEMPTS"], None, Home::Config),
     row(Key::Expose, "expose", &["RETRACE_EXPOSE"], None, Home::Config),

@@ -1,11 +1,13 @@
 //! Resuming: a session goes on under the settings in its log unless a flag says otherwise.
 //!
-//! Two things a log may not decide by itself, since it may have come from somebody else: where the user's key is sent, and
-//! whether there is a sandbox. The address is always today's; a session without a sandbox must be asked for again.
+//! Three things a log may not decide by itself, since it may have come from somebody else: where the user's key is sent,
+//! whether there is a sandbox, and when a person is asked. The address is always today's; a session without a sandbox must
+//! be asked for again; of the log's approvals and today's the stricter hold.
 
 use super::Config;
 use super::origin::Origin;
 use crate::claude::ModelTable;
+use crate::permissions::ApprovalMode;
 use retrace_events::payload::settings::Settings;
 use retrace_sandbox::SandboxChoice;
 
@@ -67,8 +69,14 @@ impl Config {
         if flagged(&values.thinking.origin) || (model_changed && next.model != logged.model) {
             next.thinking = values.thinking.value.field(&models.row(&next.model), next.max_tokens);
         }
+        if flagged(&values.effort.origin) {
+            next.effort.clone_from(&today.effort);
+        }
         if flagged(&values.sandbox.origin) {
             next.sandbox.clone_from(&today.sandbox);
+        }
+        if flagged(&values.approvals.origin) || ApprovalMode::of_settings(&logged.approvals) < values.approvals.value {
+            next.approvals.clone_from(&today.approvals);
         }
         self.address(logged, &mut next)?;
         if next.sandbox == SandboxChoice::None.as_str() && values.sandbox.value != SandboxChoice::None {
@@ -84,11 +92,17 @@ impl Config {
     fn limits(&self, today: &Settings, next: &mut Settings) {
         type Take = fn(&Settings, &mut Settings);
         let values = &self.values;
-        let limits: [(&Origin, Take); 6] = [
+        let limits: [(&Origin, Take); 10] = [
             (&values.max_steps.origin, |from, to| to.budget.max_steps = from.budget.max_steps),
             (&values.max_total_tokens.origin, |from, to| to.budget.max_tokens = from.budget.max_tokens),
             (&values.max_cost_microusd.origin, |from, to| to.budget.max_cost_microusd = from.budget.max_cost_microusd),
             (&values.max_time_ms.origin, |from, to| to.budget.max_time_ms = from.budget.max_time_ms),
+            (&values.max_tree_steps.origin, |from, to| to.tree_budget.max_steps = from.tree_budget.max_steps),
+            (&values.max_tree_tokens.origin, |from, to| to.tree_budget.max_tokens = from.tree_budget.max_tokens),
+            (&values.max_tree_cost_microusd.origin, |from, to| {
+                to.tree_budget.max_cost_microusd = from.tree_budget.max_cost_microusd;
+            }),
+            (&values.max_tree_time_ms.origin, |from, to| to.tree_budget.max_time_ms = from.tree_budget.max_time_ms),
             (&values.command_timeout_ms.origin, |from, to| to.command_timeout_ms = from.command_timeout_ms),
             (&values.max_attempts.origin, |from, to| to.max_attempts = from.max_attempts),
         ];

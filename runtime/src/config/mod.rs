@@ -3,13 +3,15 @@
 //! ```text
 //! built in < user's config.toml < project's .retrace.toml (only tightens) < .env (trusted folders only)
 //!          < credentials.toml, for keys only, at the user file's place < environment < flags
+//!
+//! permission rules: the user's permissions.toml + flags + the project's [permissions] (what it allows: trusted folders only)
 //! ```
 //!
 //! Invariants: a repository can forbid more but never allow more or redirect anything; keys never come from a file in
 //! the workspace unless the user trusts the folder; the state and configuration folders lie outside the workspace;
 //! nothing here changes the process's environment.
 
-mod bounded;
+pub(crate) mod bounded;
 mod choice;
 mod dotenv;
 mod error;
@@ -41,6 +43,7 @@ pub use trust::TrustList;
 pub use values::{Entry, Values};
 
 use crate::claude::{Auth, ModelTable};
+use crate::permissions::{self, ApprovalMode, Permissions, RuleSet};
 use dotenv::Dotenv;
 use retrace_events::log::LogLocation;
 use retrace_events::payload::settings::Settings;
@@ -63,6 +66,8 @@ pub struct Config {
     pub log: LogLocation,
     /// The user's folders.
     pub folders: Folders,
+    /// The permission rules that hold: of the user, the flags and the project.
+    pub rules: RuleSet,
     /// What the user should be told: refused lines, an untrusted `.env`.
     pub notices: Vec<String>,
 }
@@ -104,8 +109,13 @@ impl Config {
         apply(&mut named, &own)?;
         let workspace = canonical(&named.workspace)?;
 
-        let project = file::project(&workspace.join(PROJECT_FILE), &credentials)?;
+        let project_file = workspace.join(PROJECT_FILE);
+        let (project, project_rules) = file::project(&project_file, &credentials)?;
         notices.extend(project::tighten(&mut values, &project)?);
+        let mut rules = permissions::read_user(&folders.permissions_file())?;
+        rules.extend(surroundings.rules()?);
+        let trusted = is_trusted(folders, &workspace)?;
+        notices.extend(project::add_rules(&mut rules, project_rules, &project_file, trusted));
         apply(&mut values, &dotenv)?;
         apply(&mut values, &own)?;
 
@@ -115,7 +125,7 @@ impl Config {
             folders::refuse_inside("the event log", folder, &workspace)?;
         }
         notices.extend(plain_text_warning(&values));
-        Ok(Self { values, workspace, log, folders: folders.clone(), notices })
+        Ok(Self { values, workspace, log, folders: folders.clone(), rules, notices })
     }
 
     /// The settings of a new session. Requests, limits and sandbox as configured; what is left open is settled by the
@@ -130,12 +140,23 @@ impl Config {
             model: values.model.value.clone(),
             max_tokens,
             thinking: values.thinking.value.field(&row, max_tokens),
+            effort: values.effort.value.clone(),
             base_url: values.base_url.value.clone(),
             sandbox: values.sandbox.value.as_str().to_owned(),
+            approvals: values.approvals.value.as_str().to_owned(),
             budget: values.budget(),
+            tree_budget: values.tree_budget(),
             command_timeout_ms: values.command_timeout_ms.value,
             max_attempts: values.max_attempts.value,
         }
+    }
+
+    /// The rules with what a session's settings say about calls that no rule is about. `sandboxed` says whether calls run
+    /// in a sandbox rather than on the host.
+    #[must_use]
+    pub fn permissions(&self, settings: &Settings, sandboxed: bool) -> Permissions {
+        let mode = ApprovalMode::of_settings(&settings.approvals);
+        Permissions::new(mode, sandboxed, self.rules.clone(), Some(self.folders.permissions_file()))
     }
 
     /// How requests authenticate: by key when there is one, by token otherwise; `None` when nothing is set.

@@ -8,7 +8,10 @@ use super::error::ConfigError;
 use super::key::Key;
 use super::raw::{Misfit, Raw};
 use super::values::{Entry, Values};
+use crate::permissions::RuleSet;
 use retrace_sandbox::SandboxChoice;
+use std::cmp::Reverse;
+use std::path::Path;
 
 /// What became of a project's value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -43,6 +46,20 @@ pub(super) fn tighten(values: &mut Values, entries: &[Entry]) -> Result<Vec<Stri
     Ok(refused)
 }
 
+/// Adds the project's rules to `rules`; what it allows counts only where the user trusts the folder. Returns what was
+/// left out.
+pub(super) fn add_rules(rules: &mut RuleSet, mut project: RuleSet, file: &Path, trusted: bool) -> Option<String> {
+    let refused = if trusted { Vec::new() } else { std::mem::take(&mut project.allow) };
+    rules.extend(project);
+    (!refused.is_empty()).then(|| {
+        let count = if refused.len() == 1 { "1 rule".to_owned() } else { format!("{} rules", refused.len()) };
+        format!(
+            "{}: {count} of `permissions.allow` ignored, because the folder is not trusted (hint: retrace config trust)",
+            file.display()
+        )
+    })
+}
+
 fn judge(values: &Values, entry: &Entry) -> Result<Verdict, Misfit> {
     let raw = &entry.raw;
     Ok(match entry.key {
@@ -51,12 +68,19 @@ fn judge(values: &Values, entry: &Entry) -> Result<Verdict, Misfit> {
         Key::MaxTotalTokens => lower(raw.limit(Raw::number)?, values.max_total_tokens.value),
         Key::MaxCost => lower(raw.limit(Raw::money_microusd)?, values.max_cost_microusd.value),
         Key::MaxTime => lower(raw.limit(Raw::time_ms)?, values.max_time_ms.value),
+        Key::MaxTreeSteps => lower(raw.limit(Raw::number)?, values.max_tree_steps.value),
+        Key::MaxTreeTokens => lower(raw.limit(Raw::number)?, values.max_tree_tokens.value),
+        Key::MaxTreeCost => lower(raw.limit(Raw::money_microusd)?, values.max_tree_cost_microusd.value),
+        Key::MaxTreeTime => lower(raw.limit(Raw::time_ms)?, values.max_tree_time_ms.value),
         Key::CommandTimeout => lower(Some(raw.time_ms()?), Some(values.command_timeout_ms.value)),
         Key::MaxAttempts => lower(Some(raw.number()?), Some(values.max_attempts.value)),
         Key::Sandbox => stricter(choice::sandbox(raw, values.sandbox.value)?, values.sandbox.value),
+        // The later mode is the stricter one.
+        Key::Approvals => lower(Some(Reverse(choice::approvals(raw)?)), Some(Reverse(values.approvals.value))),
         Key::Mask => raw.names().map(|_| Verdict::Tightens)?,
         Key::Model
         | Key::Thinking
+        | Key::Effort
         | Key::BaseUrl
         | Key::ApiKey
         | Key::AuthToken

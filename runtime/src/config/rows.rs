@@ -4,6 +4,7 @@ use super::Config;
 use super::key::{KEYS, Key};
 use super::origin::{Origin, Sourced};
 use crate::claude::Secret;
+use crate::permissions::{GivenRule, RuleList};
 use serde_json::{Value, json};
 
 /// One line of `retrace config show`.
@@ -20,10 +21,19 @@ pub struct Row {
 }
 
 impl Config {
-    /// All values, in the order of the key table.
+    /// All values, in the order of the key table, and then the permission rules, one a row.
     #[must_use]
     pub fn rows(&self) -> Vec<Row> {
-        KEYS.iter().map(|row| self.row(row.key)).collect()
+        let rules = RuleList::ALL.into_iter().flat_map(|list| {
+            let row = move |given: &GivenRule| Row {
+                name: list.key(),
+                value: json!(given.rule.to_string()),
+                shown: given.rule.to_string(),
+                origin: given.origin.to_string(),
+            };
+            self.rules.list(list).iter().map(row)
+        });
+        KEYS.iter().map(|row| self.row(row.key)).chain(rules).collect()
     }
 
     fn row(&self, key: Key) -> Row {
@@ -32,6 +42,7 @@ impl Config {
             Key::Model => plain(key, &values.model),
             Key::MaxTokens => optional(key, &values.max_tokens, "the model's own", |tokens| json!(tokens)),
             Key::Thinking => plain(key, &values.thinking),
+            Key::Effort => optional(key, &values.effort, "the model's own", |effort| json!(effort)),
             Key::BaseUrl => plain(key, &values.base_url),
             Key::ApiKey => hidden(key, values.api_key.as_ref()),
             Key::AuthToken => hidden(key, values.auth_token.as_ref()),
@@ -42,6 +53,7 @@ impl Config {
                 origin: values.workspace.origin.to_string(),
             },
             Key::Sandbox => plain(key, &values.sandbox),
+            Key::Approvals => plain(key, &values.approvals),
             Key::Log => {
                 let mut row = plain(key, &values.log);
                 if row.shown == "embedded" {
@@ -54,6 +66,10 @@ impl Config {
             Key::MaxTotalTokens => optional(key, &values.max_total_tokens, "none", |tokens| json!(tokens)),
             Key::MaxCost => optional(key, &values.max_cost_microusd, "none", |micro| json!(dollars(*micro))),
             Key::MaxTime => optional(key, &values.max_time_ms, "none", |ms| json!(time(*ms))),
+            Key::MaxTreeSteps => optional(key, &values.max_tree_steps, "none", |steps| json!(steps)),
+            Key::MaxTreeTokens => optional(key, &values.max_tree_tokens, "none", |tokens| json!(tokens)),
+            Key::MaxTreeCost => optional(key, &values.max_tree_cost_microusd, "none", |micro| json!(dollars(*micro))),
+            Key::MaxTreeTime => optional(key, &values.max_tree_time_ms, "none", |ms| json!(time(*ms))),
             Key::CommandTimeout => typed(key, &values.command_timeout_ms, json!(time(values.command_timeout_ms.value))),
             Key::MaxAttempts => typed(key, &values.max_attempts, json!(values.max_attempts.value)),
             Key::Expose => {

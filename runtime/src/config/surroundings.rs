@@ -7,6 +7,7 @@ use super::key::{KEYS, Key};
 use super::origin::Origin;
 use super::raw::Raw;
 use super::values::Entry;
+use crate::permissions::{RuleList, RuleSet};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
@@ -32,6 +33,8 @@ pub struct Surroundings {
     pub folders: Folders,
     /// The flags.
     pub flags: Vec<Flag>,
+    /// Permission rules given by flags: `--allow`, `--ask`, `--deny`.
+    pub rules: Vec<(RuleList, String)>,
 }
 
 impl Surroundings {
@@ -45,7 +48,13 @@ impl Surroundings {
         };
         let cwd = std::env::current_dir()
             .map_err(|error| ConfigError::Unreadable { path: PathBuf::from("."), why: error.to_string() })?;
-        Ok(Self { env: std::env::vars_os().filter_map(utf8).collect(), cwd, folders: Folders::of_user()?, flags })
+        Ok(Self {
+            env: std::env::vars_os().filter_map(utf8).collect(),
+            cwd,
+            folders: Folders::of_user()?,
+            flags,
+            rules: Vec::new(),
+        })
     }
 
     /// What the environment says, one entry a key at most. Empty variables count as not set.
@@ -58,6 +67,20 @@ impl Surroundings {
                 Some(Entry { key: row.key, raw, origin: Origin::Env(name), base: self.cwd.clone() })
             })
             .collect()
+    }
+
+    /// The permission rules of the flags.
+    pub(super) fn rules(&self) -> Result<RuleSet, ConfigError> {
+        let mut rules = RuleSet::default();
+        for (list, text) in &self.rules {
+            let flag = match list {
+                RuleList::Deny => "--deny",
+                RuleList::Ask => "--ask",
+                RuleList::Allow => "--allow",
+            };
+            rules.read(*list, text, Origin::Flag(flag))?;
+        }
+        Ok(rules)
     }
 
     /// What the flags say.

@@ -7,6 +7,7 @@ use super::key::Key;
 use super::origin::{Origin, Sourced};
 use super::raw::{Misfit, Raw};
 use crate::claude::Secret;
+use crate::permissions::ApprovalMode;
 use retrace_events::payload::settings::Budget;
 use retrace_sandbox::SandboxChoice;
 use std::path::PathBuf;
@@ -40,6 +41,8 @@ pub struct Values {
     pub max_tokens: Sourced<Option<u32>>,
     /// Whether and how the model thinks.
     pub thinking: Sourced<ThinkingChoice>,
+    /// How much effort the model is asked to make, in the API's word; `None` asks for nothing.
+    pub effort: Sourced<Option<String>>,
     /// Where requests go, without a slash at the end.
     pub base_url: Sourced<String>,
     /// The API key.
@@ -50,6 +53,8 @@ pub struct Values {
     pub workspace: Sourced<PathBuf>,
     /// The sandbox.
     pub sandbox: Sourced<SandboxChoice>,
+    /// When a person is asked before a call that no rule is about.
+    pub approvals: Sourced<ApprovalMode>,
     /// The event log.
     pub log: Sourced<LogChoice>,
     /// Whether a log is taken whose acks a loss of power may undo.
@@ -62,6 +67,14 @@ pub struct Values {
     pub max_cost_microusd: Sourced<Option<u64>>,
     /// The most time in turns, in milliseconds.
     pub max_time_ms: Sourced<Option<u64>>,
+    /// As the four above, for a session and all its forks together.
+    pub max_tree_steps: Sourced<Option<u32>>,
+    /// See [`Self::max_tree_steps`].
+    pub max_tree_tokens: Sourced<Option<u64>>,
+    /// See [`Self::max_tree_steps`].
+    pub max_tree_cost_microusd: Sourced<Option<u64>>,
+    /// See [`Self::max_tree_steps`].
+    pub max_tree_time_ms: Sourced<Option<u64>>,
     /// How long a command may run, in milliseconds.
     pub command_timeout_ms: Sourced<u64>,
     /// How often a request is tried.
@@ -80,17 +93,23 @@ impl Values {
             model: Sourced::default("claude-opus-5-5".to_owned()),
             max_tokens: Sourced::default(None),
             thinking: Sourced::default(ThinkingChoice::Auto),
+            effort: Sourced::default(None),
             base_url: Sourced::default("https://api.anthropic.com".to_owned()),
             api_key: None,
             auth_token: None,
             workspace: Sourced::default(cwd),
             sandbox: Sourced::default(SandboxChoice::Auto),
+            approvals: Sourced::default(ApprovalMode::Auto),
             log: Sourced::default(LogChoice::Embedded),
             accept_nondurable: Sourced::default(false),
             max_steps: Sourced::default(Some(500)),
             max_total_tokens: Sourced::default(None),
             max_cost_microusd: Sourced::default(None),
             max_time_ms: Sourced::default(None),
+            max_tree_steps: Sourced::default(None),
+            max_tree_tokens: Sourced::default(None),
+            max_tree_cost_microusd: Sourced::default(None),
+            max_tree_time_ms: Sourced::default(None),
             command_timeout_ms: Sourced::default(120_000),
             max_attempts: Sourced::default(8),
             expose: Sourced::default(Vec::new()),
@@ -113,17 +132,23 @@ impl Values {
             Key::Model => self.model = Sourced::new(raw.line(200)?, origin),
             Key::MaxTokens => self.max_tokens = Sourced::new(Some(raw.number()?), origin),
             Key::Thinking => self.thinking = Sourced::new(ThinkingChoice::parse(raw)?, origin),
+            Key::Effort => self.effort = Sourced::new(raw.limit(choice::effort)?, origin),
             Key::BaseUrl => self.base_url = Sourced::new(web_address(raw)?, origin),
             Key::ApiKey => self.api_key = Some(Sourced::new(secret(raw)?, origin)),
             Key::AuthToken => self.auth_token = Some(Sourced::new(secret(raw)?, origin)),
             Key::Workspace => self.workspace = Sourced::new(raw.path(base)?, origin),
             Key::Sandbox => self.lay_sandbox(choice::sandbox(raw, self.sandbox.value)?, raw, origin),
+            Key::Approvals => self.approvals = Sourced::new(choice::approvals(raw)?, origin),
             Key::Log => self.log = Sourced::new(LogChoice::parse(raw, base)?, origin),
             Key::AcceptNondurable => self.accept_nondurable = Sourced::new(raw.switch()?, origin),
             Key::MaxSteps => self.max_steps = Sourced::new(raw.limit(Raw::number)?, origin),
             Key::MaxTotalTokens => self.max_total_tokens = Sourced::new(raw.limit(Raw::number)?, origin),
             Key::MaxCost => self.max_cost_microusd = Sourced::new(raw.limit(Raw::money_microusd)?, origin),
             Key::MaxTime => self.max_time_ms = Sourced::new(raw.limit(Raw::time_ms)?, origin),
+            Key::MaxTreeSteps => self.max_tree_steps = Sourced::new(raw.limit(Raw::number)?, origin),
+            Key::MaxTreeTokens => self.max_tree_tokens = Sourced::new(raw.limit(Raw::number)?, origin),
+            Key::MaxTreeCost => self.max_tree_cost_microusd = Sourced::new(raw.limit(Raw::money_microusd)?, origin),
+            Key::MaxTreeTime => self.max_tree_time_ms = Sourced::new(raw.limit(Raw::time_ms)?, origin),
             Key::CommandTimeout => self.command_timeout_ms = Sourced::new(raw.time_ms()?, origin),
             Key::MaxAttempts => self.max_attempts = Sourced::new(raw.number()?, origin),
             Key::Expose => self.expose = Sourced::new(raw.paths(base)?, origin),
@@ -158,6 +183,17 @@ impl Values {
             max_tokens: self.max_total_tokens.value,
             max_cost_microusd: self.max_cost_microusd.value,
             max_time_ms: self.max_time_ms.value,
+        }
+    }
+
+    /// The limits of a session and all its forks together.
+    #[must_use]
+    pub fn tree_budget(&self) -> Budget {
+        Budget {
+            max_steps: self.max_tree_steps.value,
+            max_tokens: self.max_tree_tokens.value,
+            max_cost_microusd: self.max_tree_cost_microusd.value,
+            max_time_ms: self.max_tree_time_ms.value,
         }
     }
 }

@@ -1,16 +1,24 @@
 //! Context assembly: from a session's state to the exact bytes of a request.
 //!
 //! A request is a function of the log and of nothing else. What is not conversation (system, tools, model row) stands
-//! verbatim in the epoch's first event ([`epoch`]), and the renderer that an epoch began with ([`render()`]) is kept for
-//! as long as there are logs that name it. For now an epoch carries the whole history; retrieval into the tail comes as
-//! another renderer beside this one.
+//! verbatim in the epoch's first event ([`new_epoch`]), and the renderer that an epoch began with ([`render()`]) is kept
+//! for as long as there are logs that name it. Instruction files are found here too ([`instructions`]); they enter a
+//! request as passages of the log, like everything else. For now an epoch carries the whole history.
 
+mod body;
+mod carried;
 mod epoch;
-mod instructions;
+mod fitted;
+mod framing;
+pub mod instructions;
 mod render;
+mod render_first;
+mod render_second;
+mod system_prompt;
 
 #[cfg(test)]
 mod tests;
 
-pub use epoch::{EpochError, first_epoch};
+pub use epoch::{EpochError, EpochPlan, differs, new_epoch};
+pub use instructions::{Instructions, KnownInstructions, known_instructions, touched_paths};
 pub use render::{RENDERER, RenderError, render};

@@ -58,7 +58,7 @@ mod validate;
 mod walk;
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 pub use record::RequestRecord;
 pub use script::Script;

@@ -7,9 +7,8 @@ use super::capture::{Capture, Captured, MAX_KEPT_BYTES, Source};
 use super::ending::Ending;
 use super::guest::GuestError;
 use super::output::{INLINE_BYTES, Omitted, cap, one_line, plural, thousands};
-use super::schema::{ToolSchema, parse};
-use super::{Tool, ToolContext, ToolFailure, ToolResult, missing};
-use async_trait::async_trait;
+use super::typed::TypedTool;
+use super::{ToolContext, ToolFailure, ToolResult, bash_background, missing};
 use retrace_events::payload::tool::ToolEffect;
 use retrace_events::redact::Redactor;
 use retrace_sandbox::{Chunk, ExecRequest};
@@ -23,20 +22,12 @@ use std::sync::Arc;
 /// The longest command, in bytes: the system takes no argument beyond 128 KiB.
 const MAX_COMMAND_BYTES: usize = 100_000;
 
-const NAME: &str = "bash";
-const DESCRIPTION: &str = "\
-    Runs a command with `bash -c` in the workspace, in a sandbox: no network, only the workspace and /tmp can be \
-    written. Comes back with `exit code: N` (or the signal, or that it took too long) and then standard output and \
-    standard error as they came; past 16,000 bytes head and tail, and the whole of it can be read with read_output. \
-    Each call is a new shell: directory, variables and background processes do not live on. Standard input is empty, \
-    so nothing can ask questions. Prefer read_file, edit_file, list_dir and search_files to cat, sed, ls and grep.";
-
 /// The tool.
 pub(super) struct Bash;
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Input {
+pub(super) struct Input {
     /// The command, as you would type it; may have several lines.
     command: String,
     /// After so many milliseconds the command and all it started are ended. Left out: the session's own limit.
@@ -44,43 +35,61 @@ struct Input {
     timeout_ms: Option<u64>,
     /// The folder to run it in, relative to the workspace. Left out: the workspace.
     cwd: Option<String>,
+    /// Let it run on: the call comes back at once, read_output shows its output, kill ends it. For servers and watchers.
+    background: Option<bool>,
 }
 
-#[async_trait]
-impl Tool for Bash {
-    fn name(&self) -> &'static str {
-        NAME
-    }
+impl TypedTool for Bash {
+    type Input = Input;
 
-    fn schema(&self) -> ToolSchema {
-        ToolSchema::of::<Input>(NAME, DESCRIPTION)
-    }
+    const NAME: &'static str = "bash";
+    const DESCRIPTION: &'static str = "\
+        Runs a command with `bash -c` in the workspace, in a sandbox: no network, only the workspace and /tmp can be \
+        written. Comes back with `exit code: N` (or the signal, or that it took too long) and then standard output and \
+        standard error as they came; past 16,000 bytes head and tail, and the whole of it can be read with read_output. \
+        Each call is a new shell: directory, variables and processes left with `&` do not live on. For a server or \
+        watcher set background: it runs on, up to 8 at once, while you go on working. Standard input is empty, so \
+        nothing can ask questions. Prefer read_file, edit_file, list_dir and search_files to cat, sed, ls and grep.";
+    const EFFECT: ToolEffect = ToolEffect::Writes;
 
-    fn effect(&self) -> ToolEffect {
-        ToolEffect::Writes
-    }
-
-    fn summary(&self, input: &Value) -> String {
+    fn summary(input: &Value) -> String {
         one_line(input["command"].as_str().unwrap_or("?"), 120)
     }
 
-    async fn run(&self, context: &ToolContext, input: Value) -> Result<ToolResult, ToolFailure> {
-        let input = match parse::<Input>(NAME, input) {
-            Ok(input) => input,
-            Err(result) => return Ok(*result),
-        };
+    fn check(input: &Input) -> Result<(), String> {
         if input.command.trim().is_empty() {
-            return Ok(ToolResult::error("the command is empty"));
+            return Err("the command is empty".to_owned());
         }
         if input.command.len() > MAX_COMMAND_BYTES {
             let size = plural(input.command.len() as u64, "byte");
             let limit = thousands(MAX_COMMAND_BYTES as u64);
-            return Ok(ToolResult::error(format!(
+            return Err(format!(
                 "the command is too long ({size}, at most {limit}); write a script with write_file and run that"
-            )));
+            ));
         }
-        match execute(context, &input).await {
-            Ok((ending, captured)) => report(context, ending, captured).await,
+        Ok(())
+    }
+
+    async fn preview(_context: &ToolContext, input: Input) -> Option<String> {
+        let mut remarks = Vec::new();
+        remarks.extend(input.cwd.as_deref().filter(|cwd| !cwd.is_empty()).map(|cwd| format!("in the folder {cwd}")));
+        if input.background == Some(true) {
+            remarks.push("in the background".to_owned());
+        }
+        remarks.extend(input.timeout_ms.map(|time| format!("for at most {} ms", thousands(time))));
+        let remarks = if remarks.is_empty() { String::new() } else { format!("[{}]\n", remarks.join("; ")) };
+        Some(format!("{remarks}{}", input.command))
+    }
+
+    async fn run(context: &ToolContext, input: Input) -> Result<ToolResult, ToolFailure> {
+        let outcome = match input.background {
+            Some(true) => {
+                bash_background::run(context, &input.command, input.timeout_ms, request(context, &input)).await
+            }
+            Some(false) | None => execute(context, &input).await,
+        };
+        match outcome {
+            Ok(result) => Ok(result),
             Err(error @ GuestError::Refused(_)) => {
                 match missing::explain(context, input.cwd.as_deref().unwrap_or_default(), error).await {
                     Ok(result) => Ok(result),
@@ -93,14 +102,9 @@ impl Tool for Bash {
 }
 
 /// Runs the command to its end and gathers its output.
-async fn execute(context: &ToolContext, input: &Input) -> Result<(Ending, Captured), GuestError> {
+async fn execute(context: &ToolContext, input: &Input) -> Result<ToolResult, GuestError> {
     let timeout_ms = input.timeout_ms.unwrap_or(context.command_timeout_ms).max(1);
-    let request = ExecRequest {
-        cwd: input.cwd.as_deref().filter(|cwd| !cwd.is_empty()).map(PathBuf::from),
-        env: vec![("RETRACE_CALL_ID".to_owned(), context.call.0.clone())],
-        timeout_ms: Some(timeout_ms),
-        ..ExecRequest::shell(input.command.as_str())
-    };
+    let request = ExecRequest { timeout_ms: Some(timeout_ms), ..request(context, input) };
     if context.cancel.is_cancelled() {
         return Err(GuestError::Failed(ToolFailure::Cancelled));
     }
@@ -128,7 +132,19 @@ async fn execute(context: &ToolContext, input: &Input) -> Result<(Ending, Captur
     let result = running.wait().await?;
     let (lines, captured) = capture.finish();
     show(context, lines);
-    Ok((Ending::of(&result, timeout_ms, context.sandbox.limits()), captured))
+    let ending = Ending::of(&result, timeout_ms, context.sandbox.limits());
+    let text = redacted(Arc::clone(&context.redactor), captured.text).await;
+    report(context, ending, Captured { text, ..captured }).await.map_err(GuestError::Failed)
+}
+
+/// The command as the sandbox is asked to run it.
+fn request(context: &ToolContext, input: &Input) -> ExecRequest {
+    ExecRequest {
+        cwd: input.cwd.as_deref().filter(|cwd| !cwd.is_empty()).map(PathBuf::from),
+        env: vec![("RETRACE_CALL_ID".to_owned(), context.call.0.clone())],
+        timeout_ms: input.timeout_ms.map(|time| time.max(1)),
+        ..ExecRequest::shell(input.command.as_str())
+    }
 }
 
 fn show(context: &ToolContext, lines: Option<String>) {
@@ -137,9 +153,13 @@ fn show(context: &ToolContext, lines: Option<String>) {
     }
 }
 
-async fn report(context: &ToolContext, ending: Ending, captured: Captured) -> Result<ToolResult, ToolFailure> {
-    let (lossy, lost_bytes) = (captured.lossy, captured.lost_bytes);
-    let text = redacted(Arc::clone(&context.redactor), captured.text).await;
+/// What the model is told of a command that is over; its output is redacted already.
+pub(super) async fn report(
+    context: &ToolContext,
+    ending: Ending,
+    captured: Captured,
+) -> Result<ToolResult, ToolFailure> {
+    let Captured { text, lossy, lost_bytes } = captured;
     let (shown, omitted) = cap(&text, INLINE_BYTES, |omitted| left_out(context, omitted));
     let output = match omitted {
         Some(_) => Some(context.log.blobs().put(text.as_bytes()).await?),
@@ -159,8 +179,8 @@ async fn report(context: &ToolContext, ending: Ending, captured: Captured) -> Re
         is_error,
         exit: Some(ending.exit),
         output,
-        changed: Vec::new(),
         limit_hit: ending.limit_hit,
+        ..ToolResult::default()
     })
 }
 

@@ -52,7 +52,9 @@ impl Capture {
     /// Takes a piece and gives back the lines that are complete by it, for whoever watches.
     pub(super) fn push(&mut self, source: Source, bytes: &[u8]) -> Option<String> {
         self.decode(source, bytes, false);
-        let complete = match self.pending.rfind('\n') {
+        // A progress bar ends its lines with `\r`; one at the very end may be the first half of `\r\n`.
+        let ended = |c: char| c == '\n' || c == '\r';
+        let complete = match self.pending.strip_suffix('\r').unwrap_or(&self.pending).rfind(ended) {
             Some(end) => end + 1,
             None if self.pending.len() > MAX_PENDING_BYTES => self.pending.trim_end_matches('\r').len(),
             None => 0,

@@ -8,10 +8,9 @@ use super::guest::{self, GuestError};
 use super::nearest;
 use super::output::{cap, one_line, plural};
 use super::replace::{EditError, Edited, replace};
-use super::schema::{ToolSchema, parse};
 use super::text_file::{NotText, TextFile, decode};
-use super::{Tool, ToolContext, ToolFailure, ToolResult, missing, write_file};
-use async_trait::async_trait;
+use super::typed::TypedTool;
+use super::{ToolContext, ToolFailure, ToolResult, missing, preview, write_file};
 use retrace_events::payload::tool::ToolEffect;
 use retrace_sandbox::{FailureKind, SandboxError};
 use schemars::JsonSchema;
@@ -26,20 +25,12 @@ const MAX_DIFF_BYTES: usize = 6_000;
 /// How long the diff is refined; after that it is coarser, not wrong.
 const DIFF_TIME: Duration = Duration::from_secs(1);
 
-const NAME: &str = "edit_file";
-const DESCRIPTION: &str = "\
-    Replaces a piece of a text file of the workspace by another. old_string must be in the file exactly as given, \
-    with its indentation and without the line numbers of read_file, and only once unless replace_all is set: take in \
-    a few lines around it to make it unique. Line ends (CRLF), encoding, byte order mark and permissions of the file \
-    stay. Comes back with the change as a unified diff; when nothing fits, with the lines that are nearest. An empty \
-    old_string creates a file that is not there yet. Files up to 16 MiB.";
-
 /// The tool.
 pub(super) struct EditFile;
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Input {
+pub(super) struct Input {
     /// The file, relative to the workspace.
     path: String,
     /// The text to replace, exactly as it is in the file.
@@ -50,61 +41,107 @@ struct Input {
     replace_all: Option<bool>,
 }
 
-#[async_trait]
-impl Tool for EditFile {
-    fn name(&self) -> &'static str {
-        NAME
-    }
+impl TypedTool for EditFile {
+    type Input = Input;
 
-    fn schema(&self) -> ToolSchema {
-        ToolSchema::of::<Input>(NAME, DESCRIPTION)
-    }
+    const NAME: &'static str = "edit_file";
+    const DESCRIPTION: &'static str = "\
+        Replaces a piece of a text file of the workspace by another. old_string must be in the file exactly as given, \
+        with its indentation and without the line numbers of read_file, and only once unless replace_all is set: take in \
+        a few lines around it to make it unique. Line ends (CRLF), encoding, byte order mark and permissions of the file \
+        stay. Comes back with the change as a unified diff; when nothing fits, with the lines that are nearest. An empty \
+        old_string creates a file that is not there yet. Files up to 16 MiB.";
+    const EFFECT: ToolEffect = ToolEffect::Writes;
 
-    fn effect(&self) -> ToolEffect {
-        ToolEffect::Writes
-    }
-
-    fn summary(&self, input: &Value) -> String {
+    fn summary(input: &Value) -> String {
         let path = one_line(input["path"].as_str().unwrap_or("?"), 80);
         let all = if input["replace_all"].as_bool() == Some(true) { ", everywhere" } else { "" };
         format!("{path}{all}")
     }
 
-    async fn run(&self, context: &ToolContext, input: Value) -> Result<ToolResult, ToolFailure> {
-        match parse::<Input>(NAME, input) {
-            Ok(input) => guest::settle_write(context, edit(context, &input)).await,
-            Err(result) => Ok(*result),
-        }
+    async fn preview(context: &ToolContext, input: Input) -> Option<String> {
+        Some(match plan(context, &input).await {
+            Ok(Plan::Edit { file, edited, .. }) => diff(&input.path, &file.text, &edited.text),
+            Ok(Plan::Create) => preview::of_write(context, &input.path, &input.new_string).await,
+            Ok(Plan::Refused(result)) => format!("[this will fail: {}]", result.content),
+            Err(GuestError::Refused(failure)) => format!("[this will fail: {}]", failure.message),
+            Err(GuestError::Failed(failure)) => format!("[the file cannot be looked at: {failure}]"),
+        })
+    }
+
+    async fn run(context: &ToolContext, input: Input) -> Result<ToolResult, ToolFailure> {
+        guest::settle_write(context, edit(context, &input)).await
     }
 }
 
+/// What an edit comes to, before anything is written.
+enum Plan {
+    /// The file gets these bytes.
+    Edit {
+        /// Its text as it is, and how that is written.
+        file: TextFile,
+        /// Its text as it will be.
+        edited: Edited,
+        /// That text as the file holds it.
+        bytes: Vec<u8>,
+    },
+    /// There is no such file, or it is empty: it gets the new text.
+    Create,
+    /// It cannot be done, and why.
+    Refused(ToolResult),
+}
+
 async fn edit(context: &ToolContext, input: &Input) -> Result<ToolResult, GuestError> {
+    match plan(context, input).await? {
+        Plan::Edit { file, edited, bytes } => {
+            let places = if edited.count == 1 { String::new() } else { format!(" in {} places", edited.count) };
+            let diff = diff(&input.path, &file.text, &edited.text);
+            let diff = context.redactor.redact(&diff);
+            let (diff, _) = cap(&diff, MAX_DIFF_BYTES, |omitted| {
+                format!("[{} of the diff left out]", plural(omitted.lines as u64, "line"))
+            });
+            let text = format!("edited {}{places}\n{}", input.path, diff.trim_end_matches('\n'));
+            put(context, input, bytes, Some(text)).await
+        }
+        Plan::Create => put(context, input, input.new_string.clone().into_bytes(), None).await,
+        Plan::Refused(result) => Ok(result),
+    }
+}
+
+async fn plan(context: &ToolContext, input: &Input) -> Result<Plan, GuestError> {
     let path = &input.path;
+    let refused = |text: String| Ok(Plan::Refused(ToolResult::error(text)));
     let bytes = match context.sandbox.read(path, 0, MAX_FILE_BYTES).await {
         Ok(contents) if contents.total_bytes <= MAX_FILE_BYTES => contents.bytes,
         Ok(contents) => {
             let size = plural(contents.total_bytes, "byte");
-            return Ok(ToolResult::error(format!("{path} is too large to edit ({size}); use bash (sed, or a script)")));
+            return refused(format!("{path} is too large to edit ({size}); use bash (sed, or a script)"));
         }
         Err(SandboxError::Guest(failure)) if failure.kind == FailureKind::NotFound && input.old_string.is_empty() => {
-            return put(context, input, input.new_string.clone().into_bytes(), None).await;
+            return Ok(Plan::Create);
         }
-        Err(error) => return missing::explain(context, path, error.into()).await,
+        Err(error) => return missing::explain(context, path, error.into()).await.map(Plan::Refused),
     };
+    if input.old_string.is_empty() && bytes.is_empty() {
+        return Ok(Plan::Create);
+    }
     if input.old_string.is_empty() {
-        if bytes.is_empty() {
-            return put(context, input, input.new_string.clone().into_bytes(), None).await;
-        }
-        return Ok(ToolResult::error(format!("{path} is there and not empty: old_string must say what to replace")));
+        return refused(format!("{path} is there and not empty: old_string must say what to replace"));
     }
     let file = match decode(&bytes) {
         Ok(file) => file,
-        Err(why) => return Ok(ToolResult::error(not_editable(path, &why))),
+        Err(why) => return refused(not_editable(path, &why)),
     };
-    let all = input.replace_all == Some(true);
-    match replace(&file.text, &input.old_string, &input.new_string, all) {
-        Ok(edited) => put_edited(context, input, &file, &edited).await,
-        Err(error) => Ok(ToolResult::error(refusal(path, &file.text, &input.old_string, error, context))),
+    let edited = match replace(&file.text, &input.old_string, &input.new_string, input.replace_all == Some(true)) {
+        Ok(edited) => edited,
+        Err(error) => return refused(refusal(path, &file.text, &input.old_string, error, context)),
+    };
+    match file.encoding.encode(&edited.text) {
+        Ok(bytes) => Ok(Plan::Edit { file, edited, bytes }),
+        Err(character) => refused(format!(
+            "{path} is in Windows-1252 (Latin-1), which has no `{character}`; write it another way, or convert the \
+             file to UTF-8 first"
+        )),
     }
 }
 
@@ -138,31 +175,6 @@ fn refusal(path: &str, text: &str, old: &str, error: EditError, context: &ToolCo
             )
         }
     }
-}
-
-async fn put_edited(
-    context: &ToolContext,
-    input: &Input,
-    file: &TextFile,
-    edited: &Edited,
-) -> Result<ToolResult, GuestError> {
-    let bytes = match file.encoding.encode(&edited.text) {
-        Ok(bytes) => bytes,
-        Err(character) => {
-            return Ok(ToolResult::error(format!(
-                "{} is in Windows-1252 (Latin-1), which has no `{character}`; write it another way, or convert \
-                 the file to UTF-8 first",
-                input.path
-            )));
-        }
-    };
-    let places = if edited.count == 1 { String::new() } else { format!(" in {} places", edited.count) };
-    let diff = diff(&input.path, &file.text, &edited.text);
-    let diff = context.redactor.redact(&diff);
-    let (diff, _) = cap(&diff, MAX_DIFF_BYTES, |omitted| {
-        format!("[{} of the diff left out]", plural(omitted.lines as u64, "line"))
-    });
-    put(context, input, bytes, Some(format!("edited {}{places}\n{}", input.path, diff.trim_end_matches('\n')))).await
 }
 
 /// Writes `bytes`; without a `text` of its own the result says that the file was created.

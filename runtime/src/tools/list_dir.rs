@@ -6,9 +6,8 @@
 use super::guest::{self, GuestError};
 use super::missing;
 use super::output::{one_line, plural, thousands, visible};
-use super::schema::{ToolSchema, parse};
-use super::{Tool, ToolContext, ToolFailure, ToolResult};
-use async_trait::async_trait;
+use super::typed::TypedTool;
+use super::{ToolContext, ToolFailure, ToolResult};
 use retrace_events::payload::tool::ToolEffect;
 use retrace_sandbox::{Entry, EntryKind, ListDone, Listing, Truncation};
 use schemars::JsonSchema;
@@ -24,18 +23,12 @@ const MAX_SHOWN: usize = 1_000;
 /// The most entries that are looked at, to say how many are missing.
 const MAX_LISTED: u32 = 20_000;
 
-const NAME: &str = "list_dir";
-const DESCRIPTION: &str = "\
-    Lists a folder of the workspace as an indented tree: folders end in `/`, files have their size in bytes. Leaves \
-    out what .gitignore excludes, and .git, unless include_ignored is set. Shows up to 1,000 entries, the higher \
-    ones first, and says how many are missing where. To find text in files use search_files.";
-
 /// The tool.
 pub(super) struct ListDir;
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Input {
+pub(super) struct Input {
     /// The folder, relative to the workspace. Left out: the workspace itself.
     path: Option<String>,
     /// How many levels to show; 1 is the folder's own entries only. Left out: 2.
@@ -45,29 +38,22 @@ struct Input {
     include_ignored: Option<bool>,
 }
 
-#[async_trait]
-impl Tool for ListDir {
-    fn name(&self) -> &'static str {
-        NAME
-    }
+impl TypedTool for ListDir {
+    type Input = Input;
 
-    fn schema(&self) -> ToolSchema {
-        ToolSchema::of::<Input>(NAME, DESCRIPTION)
-    }
+    const NAME: &'static str = "list_dir";
+    const DESCRIPTION: &'static str = "\
+        Lists a folder of the workspace as an indented tree: folders end in `/`, files have their size in bytes. Leaves \
+        out what .gitignore excludes, and .git, unless include_ignored is set. Shows up to 1,000 entries, the higher \
+        ones first, and says how many are missing where. To find text in files use search_files.";
+    const EFFECT: ToolEffect = ToolEffect::ReadOnly;
 
-    fn effect(&self) -> ToolEffect {
-        ToolEffect::ReadOnly
-    }
-
-    fn summary(&self, input: &Value) -> String {
+    fn summary(input: &Value) -> String {
         one_line(input["path"].as_str().filter(|path| !path.is_empty()).unwrap_or("."), 80)
     }
 
-    async fn run(&self, context: &ToolContext, input: Value) -> Result<ToolResult, ToolFailure> {
-        match parse::<Input>(NAME, input) {
-            Ok(input) => guest::settle_look(context, list(context, &input)).await,
-            Err(result) => Ok(*result),
-        }
+    async fn run(context: &ToolContext, input: Input) -> Result<ToolResult, ToolFailure> {
+        guest::settle_look(context, list(context, &input)).await
     }
 }
 

@@ -4,23 +4,36 @@
 //! beneath the workspace and nothing runs on the host; what they return is text for the model, and nothing is
 //! logged here (the agent loop does that, before and after).
 
+mod ask_user;
+mod background;
+mod background_job;
 mod bash;
+mod bash_background;
 mod capture;
 mod edit_file;
 mod ending;
 mod guest;
+mod image;
+mod image_end;
+mod kept_output;
+mod kill;
 mod lines;
 mod list_dir;
 mod magic;
 mod missing;
 mod nearest;
 mod output;
+mod preview;
+mod question;
 mod read_file;
 mod read_output;
 mod replace;
 mod schema;
 mod search_files;
+mod selection;
 mod text_file;
+mod todo;
+mod typed;
 mod window;
 mod write_file;
 
@@ -28,12 +41,16 @@ mod write_file;
 mod tests;
 
 use async_trait::async_trait;
+use retrace_events::payload::session::PlanItem;
 use retrace_events::payload::tool::{ToolEffect, ToolExit};
 use retrace_events::{BlobRef, CallId, EventLog};
 use retrace_sandbox::Sandbox;
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
+pub use background::{Background, BackgroundCommand, BackgroundEnd};
+pub use image::{MAX_IMAGE_BYTES, ToolImage, image_of};
+pub use question::{Question, answer_content};
 pub use schema::{ToolSchema, tools_json};
 
 /// Finds the whole output of a call of this session.
@@ -54,6 +71,8 @@ pub struct ToolContext {
     pub redactor: Arc<retrace_events::redact::Redactor>,
     /// Finds, among this session's finished calls, the whole output of a call (for `read_output`).
     pub outputs: Outputs,
+    /// The commands that run in the background; they outlive the call.
+    pub background: Arc<Background>,
     /// Takes pieces of output as they come, for whoever watches.
     pub progress: Arc<dyn Fn(&str) + Send + Sync>,
     /// Ends the call early.
@@ -75,6 +94,12 @@ pub struct ToolResult {
     pub changed: Vec<String>,
     /// A limit of the sandbox that was hit: its name and what happened.
     pub limit_hit: Option<(String, String)>,
+    /// The model's plan, when the call changed it.
+    pub plan: Option<Vec<PlanItem>>,
+    /// Images the model shall see, before `content`.
+    pub images: Vec<ToolImage>,
+    /// The command, redacted, when the call left it running in the background.
+    pub background: Option<String>,
 }
 
 impl ToolResult {
@@ -117,8 +142,24 @@ pub trait Tool: Send + Sync {
     /// Whether a call may be carried out a second time without harm.
     fn effect(&self) -> ToolEffect;
 
+    /// Whether its result is a person's answer: then [`Tool::run`] is called only when nobody can be asked.
+    fn waits_for_user(&self) -> bool {
+        false
+    }
+
     /// One line for people, from an input that may be anything: `cargo test`, `src/lib.rs`.
     fn summary(&self, input: &serde_json::Value) -> String;
+
+    /// The result of a call whose input alone shows that it cannot work, so that nobody is asked about it in vain.
+    fn refused(&self, _input: &serde_json::Value) -> Option<ToolResult> {
+        None
+    }
+
+    /// What a person should see before allowing the call: the command, or a diff against the files as they are now.
+    /// Redacted, cut to 16 KiB, without control characters. `None` when the input says it all, or does not fit.
+    async fn preview(&self, _context: &ToolContext, _input: &serde_json::Value) -> Option<String> {
+        None
+    }
 
     /// Carries out a call. An input that does not fit the schema is a [`ToolResult::error`] that says what is wrong.
     ///
@@ -138,6 +179,9 @@ pub fn all() -> Vec<Arc<dyn Tool>> {
         Arc::new(list_dir::ListDir),
         Arc::new(search_files::SearchFiles),
         Arc::new(read_output::ReadOutput),
+        Arc::new(kill::Kill),
+        Arc::new(todo::Todo),
+        Arc::new(ask_user::AskUser),
     ]
 }
 
@@ -145,4 +189,17 @@ pub fn all() -> Vec<Arc<dyn Tool>> {
 #[must_use]
 pub fn effect_of(tool: &str) -> ToolEffect {
     all().iter().find(|known| known.name() == tool).map_or(ToolEffect::ReadOnly, |known| known.effect())
+}
+
+/// Whether `input`, raw JSON, alone shows that a call of `tool` cannot work; carrying it out says why, and does nothing.
+#[must_use]
+pub fn cannot_work(tool: &str, input: &str) -> bool {
+    let Ok(input) = serde_json::from_str(input) else { return true };
+    all().iter().find(|known| known.name() == tool).is_none_or(|known| known.refused(&input).is_some())
+}
+
+/// Whether a call of `tool` waits for what a person says.
+#[must_use]
+pub fn waits_for_user(tool: &str) -> bool {
+    all().iter().any(|known| known.name() == tool && known.waits_for_user())
 }

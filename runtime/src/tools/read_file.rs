@@ -4,14 +4,14 @@
 //! is (other encoding, CRLF, binary, empty) is said, since the model's next edit depends on it.
 
 use super::guest::{self, GuestError};
+use super::image::{self, Format};
 use super::lines::LineScanner;
 use super::missing;
 use super::output::{LINE_CHARS, one_line, plural, thousands};
-use super::schema::{ToolSchema, parse};
 use super::text_file::{Encoding, LineEnds, NotText, detect};
+use super::typed::TypedTool;
 use super::window::Window;
-use super::{Tool, ToolContext, ToolFailure, ToolResult, magic};
-use async_trait::async_trait;
+use super::{ToolContext, ToolFailure, ToolResult, magic};
 use retrace_events::payload::tool::ToolEffect;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -28,20 +28,12 @@ const MAX_SCANNED_BYTES: u64 = 128 * 1024 * 1024;
 /// How much of a file's beginning decides what it is, in bytes.
 const SAMPLE_BYTES: usize = 64 * 1024;
 
-const NAME: &str = "read_file";
-const DESCRIPTION: &str = "\
-    Reads a text file of the workspace. Comes back with each line as `number<tab>text` and a last line in brackets \
-    that says how many lines there are in all, which are shown, and how the file is encoded when that is not plain \
-    UTF-8 with LF line ends. Shows up to 2,000 lines and 48,000 bytes at once, lines cut after 2,000 characters; use \
-    offset and limit for the rest. Of a binary file it shows size, probable kind and first bytes. Not for folders \
-    (list_dir) or for finding something in many files (search_files).";
-
 /// The tool.
 pub(super) struct ReadFile;
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Input {
+pub(super) struct Input {
     /// The file, relative to the workspace.
     path: String,
     /// The first line to show, counted from 1. Left out: the beginning.
@@ -52,21 +44,20 @@ struct Input {
     limit: Option<u64>,
 }
 
-#[async_trait]
-impl Tool for ReadFile {
-    fn name(&self) -> &'static str {
-        NAME
-    }
+impl TypedTool for ReadFile {
+    type Input = Input;
 
-    fn schema(&self) -> ToolSchema {
-        ToolSchema::of::<Input>(NAME, DESCRIPTION)
-    }
+    const NAME: &'static str = "read_file";
+    const DESCRIPTION: &'static str = "\
+        Reads a text file of the workspace. Comes back with each line as `number<tab>text` and a last line in brackets \
+        that says how many lines there are in all, which are shown, and how the file is encoded when that is not plain \
+        UTF-8 with LF line ends. Shows up to 2,000 lines and 48,000 bytes at once, lines cut after 2,000 characters; use \
+        offset and limit for the rest. A PNG, JPEG, GIF or WebP image comes back as \
+        an image. Of another binary file it shows size, probable kind and first bytes. Not for folders \
+        (list_dir) or for finding something in many files (search_files).";
+    const EFFECT: ToolEffect = ToolEffect::ReadOnly;
 
-    fn effect(&self) -> ToolEffect {
-        ToolEffect::ReadOnly
-    }
-
-    fn summary(&self, input: &Value) -> String {
+    fn summary(input: &Value) -> String {
         let path = one_line(input["path"].as_str().unwrap_or("?"), 80);
         match (input["offset"].as_u64(), input["limit"].as_u64()) {
             (None, None) => path,
@@ -78,11 +69,8 @@ impl Tool for ReadFile {
         }
     }
 
-    async fn run(&self, context: &ToolContext, input: Value) -> Result<ToolResult, ToolFailure> {
-        match parse::<Input>(NAME, input) {
-            Ok(input) => guest::settle_look(context, read(context, &input)).await,
-            Err(result) => Ok(*result),
-        }
+    async fn run(context: &ToolContext, input: Input) -> Result<ToolResult, ToolFailure> {
+        guest::settle_look(context, read(context, &input)).await
     }
 }
 
@@ -94,11 +82,33 @@ async fn read(context: &ToolContext, input: &Input) -> Result<ToolResult, GuestE
     if block.is_empty() {
         return Ok(ToolResult::text("[the file is empty]"));
     }
+    if Format::of(&block).is_some() {
+        return picture(context, input, block, size_bytes).await;
+    }
     let sample = &block[..block.len().min(SAMPLE_BYTES)];
     match detect(sample, sample.len() as u64 >= size_bytes) {
         Ok(encoding) => text(context, input, encoding, block).await,
         Err(why) => Ok(ToolResult::text(not_text(&why, &block, size_bytes))),
     }
+}
+
+/// The file as an image for the model; one that is damaged is described like any other binary file.
+async fn picture(
+    context: &ToolContext,
+    input: &Input,
+    mut bytes: Vec<u8>,
+    size_bytes: u64,
+) -> Result<ToolResult, GuestError> {
+    if let Some(why) = image::too_many_bytes(&input.path, size_bytes) {
+        return Ok(ToolResult::error(why));
+    }
+    if (bytes.len() as u64) < size_bytes {
+        bytes = context.sandbox.read(&input.path, 0, image::MAX_IMAGE_BYTES + 1).await?.bytes;
+    }
+    Ok(match image::image_of(&input.path, bytes) {
+        Ok(image) => ToolResult { content: image.describe(), images: vec![image], ..ToolResult::default() },
+        Err(why) => ToolResult::error(why),
+    })
 }
 
 fn not_text(why: &NotText, bytes: &[u8], size_bytes: u64) -> String {

@@ -1,43 +1,34 @@
-//! `read_output`: lines of the whole output of an earlier call, of which the model saw a part.
+//! `read_output`: lines of the whole output of an earlier call, of which the model saw a part, and of a command that
+//! runs in the background.
 //!
-//! The output comes from the blob store in blocks; only the lines asked for are kept.
+//! The output of a call that is over comes from the blob store in blocks, that of a running one from memory; only the
+//! lines asked for are kept.
 
-use super::lines::{Line, LineScanner};
-use super::output::{INLINE_BYTES, LINE_CHARS, one_line, plural, thousands};
-use super::schema::{ToolSchema, parse};
-use super::{Tool, ToolContext, ToolFailure, ToolResult};
-use async_trait::async_trait;
-use regex::{Regex, RegexBuilder};
+use super::background_job::Job;
+use super::output::{one_line, plural};
+use super::selection::{NoLine, Selection, Wanted, pattern};
+use super::typed::TypedTool;
+use super::{ToolContext, ToolFailure, ToolResult};
 use retrace_events::payload::tool::ToolEffect;
 use retrace_events::{BlobRef, CallId, LogError};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
-use std::collections::VecDeque;
+use std::time::Duration;
 
 /// Lines that are shown when the input names no number.
 const DEFAULT_LINES: u64 = 500;
 /// How much is read at a time, in bytes.
 const BLOCK_BYTES: u64 = 1024 * 1024;
-/// How much of a line a pattern is matched against, in characters.
-const MATCHED_CHARS: u64 = 64 * 1024;
-/// The most memory a compiled pattern may take, in bytes.
-const PATTERN_BYTES: usize = 4 * 1024 * 1024;
-
-const NAME: &str = "read_output";
-const DESCRIPTION: &str = "\
-    Shows lines of the whole output of an earlier call whose result said that something was left out; its result \
-    names the call_id. Give offset_lines and limit_lines for a range, from_end for the last lines, or grep to see \
-    only lines that match a regular expression. Comes back with each line as `number<tab>text` and a last line in \
-    brackets with the totals. Shows up to 16,000 bytes at once, 500 lines unless told otherwise. The output stays as \
-    it was: nothing is run again.";
+/// The longest wait for news of a running command, in milliseconds.
+const MAX_WAIT_MS: u64 = 60_000;
 
 /// The tool.
 pub(super) struct ReadOutput;
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Input {
+pub(super) struct Input {
     /// The call whose output is meant, as its result names it.
     call_id: String,
     /// The first line to look at, counted from 1. Left out: the beginning.
@@ -52,23 +43,24 @@ struct Input {
     from_end: Option<u64>,
     /// Only lines that match this regular expression (Rust syntax).
     grep: Option<String>,
+    /// Of a running background command: wait so many milliseconds at most (up to 60,000) until it has written
+    /// something new (with offset_lines: that line) or is over.
+    wait_ms: Option<u64>,
 }
 
-#[async_trait]
-impl Tool for ReadOutput {
-    fn name(&self) -> &'static str {
-        NAME
-    }
+impl TypedTool for ReadOutput {
+    type Input = Input;
 
-    fn schema(&self) -> ToolSchema {
-        ToolSchema::of::<Input>(NAME, DESCRIPTION)
-    }
+    const NAME: &'static str = "read_output";
+    const DESCRIPTION: &'static str = "\
+        Shows lines of the output of an earlier call: of a command in the background, so far or after its end, or of a \
+        call whose result said that something was left out. Give offset_lines and limit_lines for a range, from_end \
+        for the last lines, or grep to see only lines that match a regular expression. Comes back with each line as \
+        `number<tab>text` and a last line in brackets with the totals, and whether the command still runs. Shows up to \
+        16,000 bytes at once, 500 lines unless told otherwise. Nothing is run again.";
+    const EFFECT: ToolEffect = ToolEffect::ReadOnly;
 
-    fn effect(&self) -> ToolEffect {
-        ToolEffect::ReadOnly
-    }
-
-    fn summary(&self, input: &Value) -> String {
+    fn summary(input: &Value) -> String {
         let call = one_line(input["call_id"].as_str().unwrap_or("?"), 60);
         match (input["grep"].as_str(), input["from_end"].as_u64(), input["offset_lines"].as_u64()) {
             (Some(pattern), _, _) => format!("{call} /{}/", one_line(pattern, 60)),
@@ -78,92 +70,67 @@ impl Tool for ReadOutput {
         }
     }
 
-    async fn run(&self, context: &ToolContext, input: Value) -> Result<ToolResult, ToolFailure> {
-        let input = match parse::<Input>(NAME, input) {
-            Ok(input) => input,
-            Err(result) => return Ok(*result),
-        };
+    fn check(input: &Input) -> Result<(), String> {
         if input.from_end.is_some() && (input.offset_lines.is_some() || input.limit_lines.is_some()) {
-            return Ok(ToolResult::error("from_end does not go together with offset_lines or limit_lines"));
+            return Err("from_end does not go together with offset_lines or limit_lines".to_owned());
         }
-        let grep = match input.grep.as_deref().map(pattern).transpose() {
-            Ok(grep) => grep,
-            Err(error) => return Ok(ToolResult::error(format!("invalid regular expression: {error}"))),
-        };
-        let Some(output) = (context.outputs)(&CallId(input.call_id.clone())) else {
-            return Ok(ToolResult::error(format!(
-                "no kept output for the call {}: outputs are kept only of calls whose result says that \
-                 something was left out",
-                one_line(&input.call_id, 80)
-            )));
-        };
+        let grep = input.grep.as_deref().map(pattern).transpose();
+        grep.map(drop).map_err(|error| format!("invalid regular expression: {error}"))
+    }
+
+    async fn run(context: &ToolContext, input: Input) -> Result<ToolResult, ToolFailure> {
         tokio::select! {
             biased;
-            result = read(context, &input, output, grep) => result,
+            result = find(context, &input) => result,
             () = context.cancel.cancelled() => Err(ToolFailure::Cancelled),
         }
     }
 }
 
-fn pattern(text: &str) -> Result<Regex, regex::Error> {
-    RegexBuilder::new(text).size_limit(PATTERN_BYTES).dfa_size_limit(PATTERN_BYTES).build()
-}
-
-/// Which lines are kept while the output goes by.
-struct Selection {
-    grep: Option<Regex>,
-    first: u64,
-    limit: u64,
-    from_end: bool,
-    kept: VecDeque<String>,
-    kept_bytes: usize,
-    /// Lines that matched (all of them, without grep) from `first` on.
-    matched: u64,
-    /// Whether there was no room for a line that was wanted.
-    full: bool,
-    last_shown: u64,
-}
-
-impl Selection {
-    fn take(&mut self, line: Line<'_>) {
-        let fits = self.grep.as_ref().is_none_or(|grep| grep.is_match(line.text));
-        if line.number < self.first || !fits {
-            return;
-        }
-        self.matched += 1;
-        if !self.from_end && (self.full || self.kept.len() as u64 >= self.limit) {
-            return;
-        }
-        let mut text = String::new();
-        shortened(line).write_numbered(&mut text);
-        if !self.from_end && self.kept_bytes + text.len() > INLINE_BYTES && !self.kept.is_empty() {
-            self.full = true;
-            return;
-        }
-        self.last_shown = line.number;
-        self.kept_bytes += text.len();
-        self.kept.push_back(text);
-        if self.from_end {
-            self.forget_first();
-        }
+/// Where the output is: a command in the background, running or over, or else a kept output of the session.
+async fn find(context: &ToolContext, input: &Input) -> Result<ToolResult, ToolFailure> {
+    let call = CallId(input.call_id.clone());
+    let job = context.background.find(&call);
+    if let Some(job) = &job {
+        let wait = Duration::from_millis(input.wait_ms.unwrap_or(0).min(MAX_WAIT_MS));
+        job.news(input.offset_lines, wait).await;
+        let (text, over) = job.look();
+        let Some(over) = over else {
+            return Ok(live(context, input, job, &text));
+        };
+        let status = format!("over: {}", over.why);
+        return match over.output {
+            Some(output) => read(context, input, output, Some(&status)).await,
+            None => Ok(ToolResult::text(format!("[no output; {status}]"))),
+        };
     }
-
-    /// Keeps the last lines only: as many as are wanted and have room.
-    fn forget_first(&mut self) {
-        while self.kept.len() as u64 > self.limit || (self.kept_bytes > INLINE_BYTES && self.kept.len() > 1) {
-            self.kept_bytes -= self.kept.pop_front().map_or(0, |line| line.len());
-        }
+    match (context.outputs)(&call) {
+        Some(output) => read(context, input, output, None).await,
+        None => Ok(ToolResult::error(format!(
+            "no kept output for the call {}: outputs are kept only of commands in the background and of calls whose \
+             result says that something was left out",
+            one_line(&input.call_id, 80)
+        ))),
     }
 }
 
-/// The line as it is shown: a pattern may look further into it than the model.
-fn shortened(line: Line<'_>) -> Line<'_> {
-    match line.text.char_indices().nth(LINE_CHARS) {
-        None => line,
-        Some((end, _)) => {
-            let more = line.text[end..].chars().count() as u64;
-            Line { text: &line.text[..end], omitted_chars: line.omitted_chars + more, ..line }
-        }
+fn wanted(input: &Input) -> Wanted {
+    Wanted {
+        // It was tried before.
+        grep: input.grep.as_deref().and_then(|text| pattern(text).ok()),
+        first: input.offset_lines.unwrap_or(1).max(1),
+        limit: input.from_end.or(input.limit_lines).unwrap_or(DEFAULT_LINES).max(1),
+        from_end: input.from_end.is_some(),
+    }
+}
+
+fn live(context: &ToolContext, input: &Input, job: &Job, text: &str) -> ToolResult {
+    let status = format!("still running, for {} s", job.since.elapsed().as_secs());
+    let mut selection = Selection::new(wanted(input));
+    selection.feed(text);
+    match selection.finish(text.len() as u64) {
+        Err(NoLine::There { total, .. }) => ToolResult::text(format!("[no such line yet; {total}; {status}]")),
+        found => shown(context, found, Some(&status)),
     }
 }
 
@@ -171,20 +138,9 @@ async fn read(
     context: &ToolContext,
     input: &Input,
     output: BlobRef,
-    grep: Option<Regex>,
+    status: Option<&str>,
 ) -> Result<ToolResult, ToolFailure> {
-    let mut selection = Selection {
-        grep,
-        first: input.offset_lines.unwrap_or(1).max(1),
-        limit: input.from_end.or(input.limit_lines).unwrap_or(DEFAULT_LINES).max(1),
-        from_end: input.from_end.is_some(),
-        kept: VecDeque::new(),
-        kept_bytes: 0,
-        matched: 0,
-        full: false,
-        last_shown: 0,
-    };
-    let mut scanner = LineScanner::new(MATCHED_CHARS);
+    let mut selection = Selection::new(wanted(input));
     // What was kept was text; a character may still be split between two blocks.
     let mut decoder = encoding_rs::UTF_8.new_decoder_without_bom_handling();
     let mut done_bytes = 0;
@@ -200,33 +156,22 @@ async fn read(
         done_bytes += block.len() as u64;
         let mut text = String::with_capacity(decoder.max_utf8_buffer_length(block.len()).unwrap_or_default());
         let _ = decoder.decode_to_string(&block, &mut text, done_bytes == output.size_bytes);
-        scanner.feed(&text, &mut |line| selection.take(line));
+        selection.feed(&text);
     }
-    let (lines, _) = scanner.finish(&mut |line| selection.take(line));
-    Ok(report(context, input, &selection, lines, output.size_bytes))
+    Ok(shown(context, selection.finish(output.size_bytes), status))
 }
 
-fn report(context: &ToolContext, input: &Input, selection: &Selection, lines: u64, size_bytes: u64) -> ToolResult {
-    let total = format!("{} and {} in all", plural(lines, "line"), plural(size_bytes, "byte"));
-    if selection.kept.is_empty() {
-        return match &selection.grep {
-            Some(_) => ToolResult::text(format!("[no line matches; {total}]")),
-            None => ToolResult::error(format!("there is no line {}: the output has {total}", selection.first)),
-        };
+/// What the model is told; `status` says how a command in the background is.
+fn shown(context: &ToolContext, found: Result<(String, Vec<String>), NoLine>, status: Option<&str>) -> ToolResult {
+    let status = status.map(|status| context.redactor.redact(status).into_owned());
+    let more = status.as_ref().map(|status| format!("; {status}")).unwrap_or_default();
+    match found {
+        Ok((body, remarks)) => {
+            ToolResult::text(format!("{}[{}{more}]", context.redactor.redact(&body), remarks.join("; ")))
+        }
+        Err(NoLine::Matches(total)) => ToolResult::text(format!("[no line matches; {total}{more}]")),
+        Err(NoLine::There { first, total }) => {
+            ToolResult::error(format!("there is no line {first}: the output has {total}{more}"))
+        }
     }
-    let mut remarks = vec![total];
-    if selection.grep.is_some() {
-        remarks.push(format!("{} of them match", thousands(selection.matched)));
-    }
-    let shown = selection.kept.len() as u64;
-    if selection.from_end && shown < selection.limit.min(selection.matched) {
-        remarks.push(format!("only the last {} fit", thousands(shown)));
-    } else if !selection.from_end && selection.matched > shown {
-        remarks.push(format!("to go on: offset_lines {}", selection.last_shown + 1));
-    }
-    if input.offset_lines.is_some() && selection.grep.is_some() {
-        remarks.push(format!("looked at from line {}", thousands(selection.first)));
-    }
-    let body: String = selection.kept.iter().map(String::as_str).collect();
-    ToolResult::text(format!("{}[{}]", context.redactor.redact(&body), remarks.join("; ")))
 }

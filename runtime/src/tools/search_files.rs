@@ -3,9 +3,8 @@
 use super::guest::{self, GuestError};
 use super::missing;
 use super::output::{INLINE_BYTES, cut_line, one_line, plural, thousands, visible};
-use super::schema::{ToolSchema, parse};
-use super::{Tool, ToolContext, ToolFailure, ToolResult};
-use async_trait::async_trait;
+use super::typed::TypedTool;
+use super::{ToolContext, ToolFailure, ToolResult};
 use retrace_events::payload::tool::ToolEffect;
 use retrace_sandbox::{Match, RawPath, SearchDone, SearchSpec, Truncation};
 use schemars::JsonSchema;
@@ -24,20 +23,12 @@ const MAX_LINE_CHARS: usize = 600;
 /// How long a search may take, in milliseconds.
 const TIMEOUT_MS: u64 = 30_000;
 
-const NAME: &str = "search_files";
-const DESCRIPTION: &str = "\
-    Searches the text of the workspace's files for a regular expression (Rust syntax, as in ripgrep), line by line. \
-    Comes back as `path:line:text`, lines around a match as `path-line-text`, and a last line with the counts and \
-    what was left out. Leaves out what .gitignore excludes, .git, and binary files. Shows up to 200 matches \
-    (max_results: up to 2,000) and 16,000 bytes. Set files_only to see only which files match. Faster and safer than \
-    grep in bash.";
-
 /// The tool.
 pub(super) struct SearchFiles;
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Input {
+pub(super) struct Input {
     /// The regular expression. Escape what is meant literally: `foo\(`.
     pattern: String,
     /// The file or folder to search, relative to the workspace. Left out: all of it.
@@ -55,21 +46,19 @@ struct Input {
     max_results: Option<u32>,
 }
 
-#[async_trait]
-impl Tool for SearchFiles {
-    fn name(&self) -> &'static str {
-        NAME
-    }
+impl TypedTool for SearchFiles {
+    type Input = Input;
 
-    fn schema(&self) -> ToolSchema {
-        ToolSchema::of::<Input>(NAME, DESCRIPTION)
-    }
+    const NAME: &'static str = "search_files";
+    const DESCRIPTION: &'static str = "\
+        Searches the text of the workspace's files for a regular expression (Rust syntax, as in ripgrep), line by line. \
+        Comes back as `path:line:text`, lines around a match as `path-line-text`, and a last line with the counts and \
+        what was left out. Leaves out what .gitignore excludes, .git, and binary files. Shows up to 200 matches \
+        (max_results: up to 2,000) and 16,000 bytes. Set files_only to see only which files match. Faster and safer than \
+        grep in bash.";
+    const EFFECT: ToolEffect = ToolEffect::ReadOnly;
 
-    fn effect(&self) -> ToolEffect {
-        ToolEffect::ReadOnly
-    }
-
-    fn summary(&self, input: &Value) -> String {
+    fn summary(input: &Value) -> String {
         let pattern = one_line(input["pattern"].as_str().unwrap_or("?"), 60);
         let places =
             [input["path"].as_str(), input["glob"].as_str()].into_iter().flatten().filter(|place| !place.is_empty());
@@ -77,11 +66,8 @@ impl Tool for SearchFiles {
         if places.is_empty() { format!("/{pattern}/") } else { format!("/{pattern}/ in {places}") }
     }
 
-    async fn run(&self, context: &ToolContext, input: Value) -> Result<ToolResult, ToolFailure> {
-        match parse::<Input>(NAME, input) {
-            Ok(input) => guest::settle_look(context, search(context, input)).await,
-            Err(result) => Ok(*result),
-        }
+    async fn run(context: &ToolContext, input: Input) -> Result<ToolResult, ToolFailure> {
+        guest::settle_look(context, search(context, input)).await
     }
 }
 

@@ -32,6 +32,11 @@ impl Encoding {
         }
     }
 
+    /// That of a file which is written as `text` is: UTF-8, with the mark that the text itself may begin with.
+    pub(super) fn of_new(text: &str) -> Self {
+        if text.starts_with('\u{FEFF}') { Self::Utf8Bom } else { Self::Utf8 }
+    }
+
     /// A decoder for the file's bytes from its very first one.
     pub(super) fn decoder(self) -> encoding_rs::Decoder {
         match self {

@@ -3,48 +3,37 @@
 use super::guest::{self, GuestError};
 use super::missing;
 use super::output::{count_lines, one_line, plural};
-use super::schema::{ToolSchema, parse};
-use super::{Tool, ToolContext, ToolFailure, ToolResult};
-use async_trait::async_trait;
+use super::typed::TypedTool;
+use super::{ToolContext, ToolFailure, ToolResult, preview};
 use retrace_events::payload::tool::ToolEffect;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
-
-const NAME: &str = "write_file";
-const DESCRIPTION: &str = "\
-    Writes a whole file of the workspace, in UTF-8 and exactly as given: a new one, or in place of what it held. \
-    Folders above it are created. The file is replaced in one step, so nobody ever sees half of it. Comes back with \
-    whether it was created or overwritten, and its lines and bytes. To change a part of a file use edit_file, which \
-    is shorter and safer.";
 
 /// The tool.
 pub(super) struct WriteFile;
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Input {
+pub(super) struct Input {
     /// The file, relative to the workspace.
     path: String,
     /// All that the file shall hold.
     content: String,
 }
 
-#[async_trait]
-impl Tool for WriteFile {
-    fn name(&self) -> &'static str {
-        NAME
-    }
+impl TypedTool for WriteFile {
+    type Input = Input;
 
-    fn schema(&self) -> ToolSchema {
-        ToolSchema::of::<Input>(NAME, DESCRIPTION)
-    }
+    const NAME: &'static str = "write_file";
+    const DESCRIPTION: &'static str = "\
+        Writes a whole file of the workspace, in UTF-8 and exactly as given: a new one, or in place of what it held. \
+        Folders above it are created. The file is replaced in one step, so nobody ever sees half of it. Comes back with \
+        whether it was created or overwritten, and its lines and bytes. To change a part of a file use edit_file, which \
+        is shorter and safer.";
+    const EFFECT: ToolEffect = ToolEffect::Writes;
 
-    fn effect(&self) -> ToolEffect {
-        ToolEffect::Writes
-    }
-
-    fn summary(&self, input: &Value) -> String {
+    fn summary(input: &Value) -> String {
         let path = one_line(input["path"].as_str().unwrap_or("?"), 80);
         match input["content"].as_str() {
             Some(content) => format!("{path} ({})", plural(count_lines(content) as u64, "line")),
@@ -52,11 +41,12 @@ impl Tool for WriteFile {
         }
     }
 
-    async fn run(&self, context: &ToolContext, input: Value) -> Result<ToolResult, ToolFailure> {
-        match parse::<Input>(NAME, input) {
-            Ok(input) => guest::settle_write(context, write(context, &input)).await,
-            Err(result) => Ok(*result),
-        }
+    async fn preview(context: &ToolContext, input: Input) -> Option<String> {
+        Some(preview::of_write(context, &input.path, &input.content).await)
+    }
+
+    async fn run(context: &ToolContext, input: Input) -> Result<ToolResult, ToolFailure> {
+        guest::settle_write(context, write(context, &input)).await
     }
 }
 

@@ -51,6 +51,7 @@ struct Mail {
     total_bytes: u64,
     last: bool,
     killed: bool,
+    terminated: bool,
     closed: bool,
 }
 
@@ -95,6 +96,18 @@ impl Mailbox {
 
     pub(crate) fn killed(&self) -> bool {
         self.lock().killed
+    }
+
+    /// A command is asked to end; everything else simply ends.
+    pub(crate) fn terminate(&self) {
+        let mut mail = self.lock();
+        mail.terminated = true;
+        mail.killed |= self.intake == Intake::File;
+        self.notify(mail);
+    }
+
+    pub(crate) fn terminated(&self) -> bool {
+        self.lock().terminated
     }
 
     /// The request has ended: what still comes is dropped, and a waiting sender goes on.

@@ -80,3 +80,13 @@ fn credit_neither_overflows_nor_underflows() {
     mailbox.spend(1);
     assert_eq!(mailbox.credit_bytes(), 0);
 }
+
+#[test]
+fn a_request_to_end_ends_at_once_what_is_no_command() {
+    let command = Mailbox::new(Intake::Stdin).unwrap();
+    command.terminate();
+    assert_eq!((command.terminated(), command.killed()), (true, false));
+    let write = Mailbox::new(Intake::File).unwrap();
+    write.terminate();
+    assert_eq!((write.killed(), write.next_part()), (true, Part::Killed));
+}

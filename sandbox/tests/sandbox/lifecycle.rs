@@ -169,6 +169,20 @@ async fn a_command_can_be_killed_and_its_end_is_told() {
 }
 
 #[tokio::test]
+async fn a_command_can_be_asked_to_end() {
+    let place = Place::new();
+    let sandbox = place.start().await;
+    let script = "trap 'echo tidied; exit 5' TERM; echo begun; while :; do :; done";
+    let mut running = sandbox.exec(ExecRequest::shell(script)).await.unwrap();
+    assert_eq!(running.next().await, Some(Chunk::Stdout("begun\n".into())));
+    running.terminate();
+    assert_eq!(running.next().await, Some(Chunk::Stdout("tidied\n".into())));
+    let result = running.wait().await.unwrap();
+    assert_eq!((result.code, result.killed, result.timed_out), (Some(5), true, false));
+    sandbox.shutdown().await;
+}
+
+#[tokio::test]
 async fn many_commands_run_at_once() {
     let place = Place::new();
     let sandbox = place.start().await;

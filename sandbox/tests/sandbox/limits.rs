@@ -127,6 +127,23 @@ async fn a_command_cannot_ask_for_more_time_than_there_is() {
 }
 
 #[tokio::test]
+async fn an_endless_command_has_no_time_limit_but_the_one_it_asks_for() {
+    let place = Place::new();
+    let limits = Limits { wall_ms: 300, command_timeout_ms: 200, ..Limits::default() };
+    let sandbox = place.start_with(limits).await;
+    let endless = ExecRequest { endless: true, ..ExecRequest::shell("until [ -e go ]; do :; done; echo went on") };
+    let running = sandbox.exec(endless).await.unwrap();
+    // It outlives a command that has all the time there is.
+    let output = run(&sandbox, ExecRequest { timeout_ms: Some(u64::MAX), ..ExecRequest::shell("sleep 1000") }).await;
+    assert!(output.result.timed_out);
+    std::fs::write(place.workspace().join("go"), "").unwrap();
+    assert_eq!(text(&running.output().await.unwrap().stdout), "went on\n");
+    let bounded = ExecRequest { timeout_ms: Some(100), endless: true, ..ExecRequest::shell("sleep 1000") };
+    assert!(run(&sandbox, bounded).await.result.timed_out);
+    sandbox.shutdown().await;
+}
+
+#[tokio::test]
 async fn cpu_time_and_file_size_are_named() {
     let place = Place::new();
     let sandbox = place.start_with(Limits { cpu_seconds: 1, file_size_bytes: MIB, ..Limits::default() }).await;

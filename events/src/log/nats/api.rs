@@ -3,6 +3,7 @@
 use super::connect::{Connection, REQUEST};
 use super::message::Incoming;
 use super::object_blobs::ObjectBlobs;
+use super::presence::Held;
 use super::{ALL_EVENTS, STREAM};
 use crate::hash::Hash;
 use crate::id::StreamId;
@@ -36,6 +37,8 @@ pub(super) struct Remote {
     pub(super) turns: Semaphore,
     /// Positions the server said are deleted.
     pub(super) deleted: Mutex<Arc<HashSet<u64>>>,
+    /// Streams that are held through this handle.
+    pub(super) held: Held,
 }
 
 /// The last event of a stream and where it stands.
@@ -92,6 +95,7 @@ impl Remote {
             known: Mutex::default(),
             turns: Semaphore::new(if replicas > 1 { TURNS } else { 1 }),
             deleted: Mutex::default(),
+            held: Held::default(),
         }
     }
 
@@ -272,5 +276,5 @@ pub(super) fn subject_of(filter: &crate::log::StreamFilter) -> String {
     }
     let token = |token: &Option<crate::id::Token>| token.as_ref().map_or("*", |token| token.as_str()).to_owned();
     let class = filter.class.map_or("*", crate::id::Class::as_str);
-    format!("ev.{}.{}.{class}.*", token(&filter.tenant), token(&filter.project))
+    format!("ev.{}.{}.{class}.{}", token(&filter.tenant), token(&filter.project), token(&filter.id))
 }

@@ -115,7 +115,9 @@ const UNREACHABLE: &str =
 
 fn prepare(options: &NatsOptions, location: &str, signals: Arc<Signals>) -> Result<ConnectOptions, LogError> {
     let unfit = |why: String| LogError::Unfit { location: location.to_owned(), why };
-    let mut prepared = ConnectOptions::new().name("retrace").request_timeout(Some(REQUEST)).connection_timeout(CONNECT);
+    let prepared = ConnectOptions::new().name("retrace").request_timeout(Some(REQUEST)).connection_timeout(CONNECT);
+    // Whoever asks who holds a stream must not be answered by itself.
+    let mut prepared = prepared.no_echo();
     if let Some((user, password)) = options.user() {
         prepared = match password {
             Some(password) => prepared.user_and_password(user, password),

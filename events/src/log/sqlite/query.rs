@@ -43,7 +43,9 @@ const OF_STREAM: &str = "SELECT seq, hash, payload_blob, envelope FROM events
     WHERE stream = ?1 AND seq >= ?2 ORDER BY seq LIMIT ?3";
 
 const MEANT: &str = "(:tenant IS NULL OR tenant = :tenant) AND (:project IS NULL OR project = :project)
-    AND (:class IS NULL OR class = :class)";
+    AND (:class IS NULL OR class = :class) AND (:id IS NULL OR name = :id)";
+
+const END: &str = "SELECT coalesce(max(position), 0) FROM events";
 
 impl Reader {
     pub(super) fn head(&self, stream: &StreamId) -> Result<Option<Head>, LogError> {
@@ -71,6 +73,12 @@ impl Reader {
         Ok(events)
     }
 
+    /// The last position.
+    pub(super) fn end(&self) -> Result<Position, LogError> {
+        let last = self.connection.prepare_cached(END).and_then(|mut end| end.query_row([], |row| row.get(0)));
+        last.map(Position).map_err(|e| self.failed(&e))
+    }
+
     /// What `filter` means after the position `after`.
     pub(super) fn page(
         &self,
@@ -80,8 +88,7 @@ impl Reader {
         chain: &mut Chain,
     ) -> Result<Page, LogError> {
         let transaction = self.connection.unchecked_transaction().map_err(|e| self.failed(&e))?;
-        let last = "SELECT coalesce(max(position), 0) FROM events";
-        let last: u64 = transaction.query_row(last, [], |row| row.get(0)).map_err(|e| self.failed(&e))?;
+        let Position(last) = self.end()?;
         if after.0 > last {
             self.check_seen(&transaction, after)?;
         }
@@ -91,10 +98,10 @@ impl Reader {
              WHERE position > :after AND {MEANT} ORDER BY position LIMIT :limit"
         );
         let mut select = transaction.prepare_cached(&sql).map_err(|e| self.failed(&e))?;
-        let (tenant, project, class) = filter_values(filter);
+        let (tenant, project, class, id) = filter_values(filter);
         let (after_row, limit) = (signed(after.0), signed(limits.events as u64));
         let values = named_params! {
-            ":after": after_row, ":limit": limit, ":tenant": tenant, ":project": project, ":class": class,
+            ":after": after_row, ":limit": limit, ":tenant": tenant, ":project": project, ":class": class, ":id": id,
         };
         let mut rows = select.query(values).map_err(|e| self.failed(&e))?;
         let (mut events, mut bytes, mut more) = (Vec::new(), 0, false);
@@ -119,8 +126,8 @@ impl Reader {
             "SELECT tenant, project, class, name, head_seq, head_hash, head_at FROM streams
              WHERE {MEANT} ORDER BY head_position DESC"
         );
-        let (tenant, project, class) = filter_values(filter);
-        let values = named_params! { ":tenant": tenant, ":project": project, ":class": class };
+        let (tenant, project, class, id) = filter_values(filter);
+        let values = named_params! { ":tenant": tenant, ":project": project, ":class": class, ":id": id };
         let ask = || -> rusqlite::Result<Vec<([String; 4], Head)>> {
             let mut select = self.connection.prepare_cached(&sql)?;
             let rows = select.query_map(values as &[(&str, &dyn ToSql)], |row| {
@@ -187,9 +194,11 @@ pub(super) fn signed(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }
 
-fn filter_values(filter: &StreamFilter) -> (Option<&str>, Option<&str>, Option<&'static str>) {
-    let class = filter.class.map(crate::id::Class::as_str);
-    (filter.tenant.as_ref().map(Token::as_str), filter.project.as_ref().map(Token::as_str), class)
+/// Tenant, project, class and id, as far as they are given.
+fn filter_values(filter: &StreamFilter) -> (Option<&str>, Option<&str>, Option<&'static str>, Option<&str>) {
+    let StreamFilter { tenant, project, class, id } = filter;
+    let class = class.map(crate::id::Class::as_str);
+    (tenant.as_ref().map(Token::as_str), project.as_ref().map(Token::as_str), class, id.as_ref().map(Token::as_str))
 }
 
 fn stored_rows(

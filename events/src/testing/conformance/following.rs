@@ -2,7 +2,7 @@
 
 use super::Backend;
 use crate::envelope::Envelope;
-use crate::id::{Class, Token};
+use crate::id::{Class, StreamId, Token};
 use crate::log::{LogError, Position, Positioned, StreamFilter};
 use crate::testing::{EventMaker, example_stream};
 use futures::stream::{BoxStream, StreamExt};
@@ -77,6 +77,33 @@ pub async fn a_follower_sees_only_what_it_asked_for(backend: &dyn Backend) {
     assert_eq!(controls.iter().map(|event| event.seq).collect::<Vec<_>>(), [0, 1, 2, 3]);
     // The third has nothing to say, and says nothing while the others have caught up.
     assert!(futures::FutureExt::now_or_never(tails[2].next()).is_none());
+}
+
+/// One stream, and none that has half of its name in common.
+pub async fn a_follower_may_ask_for_one_stream(backend: &dyn Backend) {
+    let (log, stream) = (backend.open().await, example_stream("single"));
+    let mut others = vec![stream.sibling(Class::Control), example_stream("single-2"), example_stream("sing")];
+    others.push(StreamId { tenant: Token::slug("someone-else"), ..stream.clone() });
+    others.push(StreamId { project: Token::slug("another"), ..stream.clone() });
+    let streams = others.into_iter().chain([stream.clone()]);
+    let mut makers: Vec<EventMaker> = (1..).zip(streams).map(|(seed, stream)| EventMaker::new(stream, seed)).collect();
+    let mut append = async || {
+        for maker in &mut makers {
+            log.append(&maker.prompts(2)).await.unwrap();
+        }
+    };
+    append().await;
+    let mut tail = log.follow(StreamFilter::only(&stream), Position(0)).await.unwrap();
+    let mut named =
+        log.follow(StreamFilter { id: Some(stream.id.clone()), ..StreamFilter::default() }, Position(0)).await.unwrap();
+    let middle = log.end().await.unwrap();
+    let mut late = log.follow(StreamFilter::only(&stream), middle).await.unwrap();
+    append().await;
+    assert_eq!(envelopes(take(&mut tail, 4).await), log.read(&stream, 0, 10).await.unwrap());
+    assert_eq!(envelopes(take(&mut late, 2).await), log.read(&stream, 2, 10).await.unwrap());
+    let named = envelopes(take(&mut named, 16).await);
+    assert!(named.iter().all(|event| event.stream.id == stream.id), "{named:?}");
+    assert!(futures::FutureExt::now_or_never(tail.next()).is_none());
 }
 
 /// Two followers of a busy log see the same events in the same order.

@@ -5,6 +5,8 @@
 //! way to damage what is stored) a [`Backend`] provides.
 
 mod bodies;
+mod claims;
+mod control;
 mod damage;
 mod following;
 mod reading;
@@ -12,6 +14,8 @@ mod streams;
 mod writing;
 
 pub use bodies::*;
+pub use claims::*;
+pub use control::*;
 pub use damage::*;
 pub use following::*;
 pub use reading::*;
@@ -60,9 +64,11 @@ macro_rules! conformance_suite {
             all_streams_are_read_in_one_order
             a_position_beyond_the_end_is_refused
             other_handles_read_what_was_written
+            the_end_is_the_last_position
             a_follower_sees_the_past_and_the_future
             a_follower_sees_what_another_handle_writes
             a_follower_sees_only_what_it_asked_for
+            a_follower_may_ask_for_one_stream
             two_followers_see_the_same
             large_payloads_come_back
             a_very_large_payload_comes_back
@@ -76,6 +82,23 @@ macro_rules! conformance_suite {
             a_missing_event_is_found
             damage_in_one_stream_leaves_others_readable
             a_sound_log_verifies
+            a_stream_is_held_once
+            a_dropped_claim_frees_its_stream
+            a_claim_outlives_its_handle
+            claims_of_other_streams_do_not_matter
+            one_of_many_claimers_wins
+            a_stream_is_never_held_twice
+            a_claim_that_is_given_up_holds_nothing
+            a_holder_may_say_anything
+            what_is_sent_stands_in_the_control_stream
+            two_senders_interleave_and_keep_their_order
+            many_senders_are_all_heard
+            a_sender_serves_several_tasks
+            an_inbox_gives_the_past_and_the_future
+            an_inbox_sees_what_was_acknowledged
+            an_inbox_dropped_in_mid_wait_loses_nothing
+            a_newer_control_event_is_handed_over
+            an_inbox_beyond_the_end_is_refused
         }
     };
     (@each $start:expr; $($check:ident)+) => {

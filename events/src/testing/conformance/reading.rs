@@ -97,3 +97,27 @@ pub async fn other_handles_read_what_was_written(backend: &dyn Backend) {
         assert_eq!(reader.read(&stream, n, 10).await.unwrap(), [event]);
     }
 }
+
+/// The end is the last event's position, as soon as that is acknowledged, through any handle; a follower from there on
+/// sees what comes, and nothing else.
+pub async fn the_end_is_the_last_position(backend: &dyn Backend) {
+    let (log, other) = (backend.open().await, backend.open().await);
+    assert_eq!(log.end().await.unwrap(), Position(0));
+    let mut makers = [EventMaker::new(example_stream("one"), 1), EventMaker::new(example_stream("two"), 2)];
+    for round in 0..6_usize {
+        let end = log.end().await.unwrap();
+        let mut tail = other.follow(StreamFilter::default(), end).await.unwrap();
+        let events = makers[round % 2].prompts(round + 1);
+        log.append(&events).await.unwrap();
+        for log in [&log, &other] {
+            let last = log.read_all(Position(0), 1_000).await.unwrap().pop().unwrap();
+            assert_eq!(log.end().await.unwrap(), last.0);
+            assert_eq!(Some(&last.1), events.last());
+        }
+        for expected in &events {
+            let seen = tokio::time::timeout(std::time::Duration::from_secs(20), tail.next()).await;
+            assert_eq!(&seen.expect("it comes").unwrap().unwrap().1, expected);
+        }
+    }
+    assert_eq!(log.read_all(log.end().await.unwrap(), 10).await.unwrap(), []);
+}

@@ -33,7 +33,11 @@ pub async fn streams_are_listed_by_their_last_event(backend: &dyn Backend) {
             tenant: Some(Token::slug("local")),
             project: Some(Token::slug("another")),
             class: Some(Class::Session),
+            ..StreamFilter::default()
         },
+        StreamFilter { id: Some(Token::slug("listed")), ..StreamFilter::default() },
+        StreamFilter::only(&ids[2]),
+        StreamFilter::only(&ids[2].sibling(Class::Summary)),
         StreamFilter { tenant: Some(Token::slug("nobody")), ..StreamFilter::default() },
     ];
     for filter in filters {

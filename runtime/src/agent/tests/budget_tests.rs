@@ -50,14 +50,14 @@ async fn a_budget_is_the_sessions_and_can_be_raised() {
     world.settings.budget.max_steps = Some(1);
     let (mut agent, end) = world.ask("go").await;
     assert_eq!(outcome(&end), Some(TurnOutcome::BudgetReached));
-    agent.prompt("again", PromptSource::Local).await.unwrap();
+    agent.prompt("again", PromptSource::Local, Vec::new()).await.unwrap();
     assert_eq!(outcome(&agent.run().await.unwrap()), Some(TurnOutcome::BudgetReached));
     assert_eq!(world.requests().len(), 1);
     drop(agent);
     let settings = Settings { budget: Budget::default(), ..world.settings.clone() };
     let raised = Some((settings, "--max-steps".to_owned()));
     let mut agent = Agent::resume(world.parts(), stream(), raised).await.unwrap();
-    agent.prompt("go on", PromptSource::Local).await.unwrap();
+    agent.prompt("go on", PromptSource::Local, Vec::new()).await.unwrap();
     assert_eq!(agent.run().await.unwrap(), completed());
     assert_eq!(world.requests().len(), 3);
     world.check().await;

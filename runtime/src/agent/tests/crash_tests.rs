@@ -20,7 +20,7 @@ async fn a_command_whose_end_nobody_saw_is_not_run_again() {
     let world = World::with(CALLS).await;
     world.put("a.txt", "alpha");
     let mut agent = world.start().await;
-    agent.prompt("go", PromptSource::Local).await.unwrap();
+    agent.prompt("go", PromptSource::Local, Vec::new()).await.unwrap();
     assert_eq!(run_until(&mut agent, |live| matches!(live, Live::ToolOutput { .. })).await, None);
     agent.close().await;
     let mut agent = world.resume().await;
@@ -48,7 +48,7 @@ block = [{ type = 'text', text = 'done' }]
     .await;
     world.put("a.txt", "alpha");
     let mut agent = world.start().await;
-    agent.prompt("go", PromptSource::Local).await.unwrap();
+    agent.prompt("go", PromptSource::Local, Vec::new()).await.unwrap();
     assert_eq!(run_until(&mut agent, |live| is_logged(live, "tool.called")).await, None);
     drop(agent);
     let mut agent = world.resume().await;
@@ -63,7 +63,7 @@ block = [{ type = 'text', text = 'done' }]
 async fn a_lost_answer_is_counted_at_its_most_and_asked_for_again() {
     let world = World::with("[[step]]\nblock = [{ type = 'text', text = 'x' }]\nfault = [{ hang = true }]\n").await;
     let mut agent = world.start().await;
-    agent.prompt("go", PromptSource::Local).await.unwrap();
+    agent.prompt("go", PromptSource::Local, Vec::new()).await.unwrap();
     assert_eq!(run_until(&mut agent, |live| is_logged(live, "turn.requested")).await, None);
     drop(agent);
     let mut agent = world.resume().await;
@@ -98,7 +98,7 @@ async fn a_crash_at_any_event_changes_nothing_but_the_settled_calls() {
         let world = World::with(&script).await;
         world.put("a.txt", "alpha");
         let mut agent = world.start().await;
-        agent.prompt("go", PromptSource::Local).await.unwrap();
+        agent.prompt("go", PromptSource::Local, Vec::new()).await.unwrap();
         let mut seen = 0;
         let end = run_until(&mut agent, |live| {
             seen += usize::from(matches!(live, Live::Logged(_)));

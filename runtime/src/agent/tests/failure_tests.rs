@@ -60,7 +60,7 @@ async fn attempts_are_counted_and_come_to_an_end() {
     let waits: Vec<_> = failures(&world).await.iter().map(|failed| failed.retry_in_ms).collect();
     assert_eq!(waits, [Some(1), Some(1), None]);
     // The next prompt starts counting afresh.
-    agent.prompt("again", PromptSource::Local).await.unwrap();
+    agent.prompt("again", PromptSource::Local, Vec::new()).await.unwrap();
     assert_eq!(outcome(&agent.run().await.unwrap()), Some(TurnOutcome::RequestFailed));
     assert_eq!(world.requests().len(), 6);
     world.check().await;
@@ -94,7 +94,7 @@ async fn a_wait_for_the_next_attempt_is_shown() {
     let parts = world.parts();
     let mut listener = parts.live.listen();
     let mut agent = Agent::start(parts, world.new_session()).await.unwrap();
-    agent.prompt("go", PromptSource::Local).await.unwrap();
+    agent.prompt("go", PromptSource::Local, Vec::new()).await.unwrap();
     assert_eq!(agent.run().await.unwrap(), completed());
     let mut waits = Vec::new();
     while let Ok(live) = listener.try_recv() {
@@ -109,7 +109,7 @@ async fn a_wait_for_the_next_attempt_is_shown() {
 async fn a_wait_is_waited_again_after_a_restart() {
     let world = World::with(&faulty("{ status = 429, retry_after_ms = 300 }")).await;
     let mut agent = world.start().await;
-    agent.prompt("go", PromptSource::Local).await.unwrap();
+    agent.prompt("go", PromptSource::Local, Vec::new()).await.unwrap();
     assert_eq!(run_until(&mut agent, |live| is_logged(live, "turn.failed")).await, None);
     drop(agent);
     let mut agent = world.resume().await;
@@ -125,7 +125,7 @@ async fn a_lost_ack_is_no_second_event() {
     let world = World::with(&faulty("")).await;
     let mut agent = world.start().await;
     world.log.fail_next(Fault::LoseAck);
-    agent.prompt("go", PromptSource::Local).await.unwrap();
+    agent.prompt("go", PromptSource::Local, Vec::new()).await.unwrap();
     world.log.fail_next(Fault::NotStored);
     world.log.fail_next(Fault::LoseAck);
     assert_eq!(agent.run().await.unwrap(), completed());
@@ -137,7 +137,7 @@ async fn a_lost_ack_is_no_second_event() {
 async fn nothing_is_sent_that_could_not_be_logged() {
     let world = World::with(&faulty("")).await;
     let mut agent = world.start().await;
-    agent.prompt("go", PromptSource::Local).await.unwrap();
+    agent.prompt("go", PromptSource::Local, Vec::new()).await.unwrap();
     assert_eq!(run_until(&mut agent, |live| is_logged(live, "context.epoch_started")).await, None);
     assert_eq!(world.count("turn.requested").await, 0);
     // What cannot be written down is not sent, and the same agent goes on when there is space again.

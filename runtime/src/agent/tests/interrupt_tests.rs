@@ -41,7 +41,7 @@ async fn a_waiting_request_is_given_up() {
         let script = format!("[[step]]\nblock = [{{ type = 'text', text = 'x' }}]\nfault = [{{ {fault} }}]\n");
         let world = World::with(&script).await;
         let mut agent = world.start().await;
-        agent.prompt("go", PromptSource::Local).await.unwrap();
+        agent.prompt("go", PromptSource::Local, Vec::new()).await.unwrap();
         let end = run_and_cancel(&mut agent, |live| is_logged(live, "turn.requested")).await;
         assert_eq!(end, TurnEnd::Interrupted, "{fault}");
         assert_eq!(interruption(&world).await.during, "a request");
@@ -57,7 +57,7 @@ async fn a_waiting_request_is_given_up() {
 async fn a_running_command_is_ended_and_later_calls_are_not_made() {
     let world = World::with(SLEEPS).await;
     let mut agent = world.start().await;
-    agent.prompt("go", PromptSource::Local).await.unwrap();
+    agent.prompt("go", PromptSource::Local, Vec::new()).await.unwrap();
     let end = run_and_cancel(&mut agent, |live| matches!(live, Live::ToolOutput { .. })).await;
     assert_eq!(end, TurnEnd::Interrupted);
     assert_eq!(interruption(&world).await.during, "tool calls");
@@ -70,7 +70,7 @@ async fn a_running_command_is_ended_and_later_calls_are_not_made() {
     agent.close().await;
     let mut agent = world.resume().await;
     assert_eq!(agent.run().await.unwrap(), TurnEnd::Idle);
-    agent.prompt("what now", PromptSource::Local).await.unwrap();
+    agent.prompt("what now", PromptSource::Local, Vec::new()).await.unwrap();
     assert_eq!(agent.run().await.unwrap(), completed());
     world.check().await;
 }
@@ -79,7 +79,7 @@ async fn a_running_command_is_ended_and_later_calls_are_not_made() {
 async fn an_interruption_before_the_first_step_sends_nothing() {
     let world = World::with(SLEEPS).await;
     let mut agent = world.start().await;
-    agent.prompt("go", PromptSource::Local).await.unwrap();
+    agent.prompt("go", PromptSource::Local, Vec::new()).await.unwrap();
     agent.parts.cancel.cancel();
     assert_eq!(agent.run().await.unwrap(), TurnEnd::Interrupted);
     assert_eq!(interruption(&world).await.during, "between two steps");
@@ -96,7 +96,7 @@ async fn a_long_wait_for_the_next_attempt_can_be_interrupted() {
     )
     .await;
     let mut agent = world.start().await;
-    agent.prompt("go", PromptSource::Local).await.unwrap();
+    agent.prompt("go", PromptSource::Local, Vec::new()).await.unwrap();
     let end = run_and_cancel(&mut agent, |live| matches!(live, Live::Waiting { .. })).await;
     assert_eq!(end, TurnEnd::Interrupted);
     assert_eq!(world.requests().len(), 1);

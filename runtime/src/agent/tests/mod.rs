@@ -4,9 +4,15 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
+mod approval_tests;
+mod asking;
+mod background_tests;
 mod budget_tests;
+mod control_tests;
 mod crash_tests;
+mod epoch_tests;
 mod failure_tests;
+mod family_tests;
 mod fence_tests;
 mod interrupt_tests;
 mod next_tests;
@@ -19,16 +25,17 @@ mod unusable_tests;
 
 use super::{Agent, AgentParts, Live, LiveSender, NewSession, TurnEnd, verify_session};
 use crate::claude::{Auth, ClaudeClient, Endpoint, ModelTable, Secret};
+use crate::permissions::Permissions;
 use crate::scripted::{RequestRecord, Script, ScriptedServer, ServerOptions};
 use pausing_log::PausingLog;
-use retrace_events::log::MemoryLog;
+use retrace_events::log::{Holder, MemoryLog};
 use retrace_events::mint::SystemMint;
 use retrace_events::payload::settings::{Budget, Settings};
 use retrace_events::payload::turn::{PromptSource, TurnOutcome};
 use retrace_events::payload::{Payload, Tool, Turn};
 use retrace_events::redact::Redactor;
 use retrace_events::testing::example_stream;
-use retrace_events::{CallId, Event, EventLog, StreamId};
+use retrace_events::{CallId, Event, EventLog, StreamId, Timestamp};
 use std::path::PathBuf;
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
@@ -53,9 +60,12 @@ impl World {
             model: "claude-opus-5-5".to_owned(),
             max_tokens: 1_000,
             thinking: None,
+            effort: None,
             base_url: server.base_url(),
             sandbox: "none".to_owned(),
+            approvals: "allow".to_owned(),
             budget: Budget::default(),
+            tree_budget: Budget::default(),
             command_timeout_ms: 60_000,
             max_attempts: 3,
         };
@@ -79,7 +89,7 @@ impl World {
     fn parts(&self) -> AgentParts {
         let auth = Auth::ApiKey(Secret::new(ServerOptions::DEFAULT_API_KEY));
         AgentParts {
-            log: Arc::new(PausingLog(self.log.clone())),
+            log: Arc::new(PausingLog::of(&self.log)),
             mint: Arc::new(SystemMint),
             client: ClaudeClient::new(&Endpoint::new(self.settings.base_url.clone(), auth)).unwrap(),
             models: ModelTable::builtin().unwrap(),
@@ -89,7 +99,16 @@ impl World {
             guest_dir: self.root.path().join("guest"),
             expose: Vec::new(),
             mask: Vec::new(),
+            permissions: Arc::new(Permissions::builtin(true)),
+            attended: false,
+            holder: Holder::this_process("a test", Timestamp(0)),
+            user_instructions: self.root.path().join("config"),
         }
+    }
+
+    /// The parts of an agent that does not notice that another one holds the session.
+    fn unseeing_parts(&self) -> AgentParts {
+        AgentParts { log: Arc::new(PausingLog::unseeing(&self.log)), ..self.parts() }
     }
 
     fn new_session(&self) -> NewSession {
@@ -112,7 +131,7 @@ impl World {
     /// A new session that was asked `text`, and how the turn came back.
     async fn ask(&self, text: &str) -> (Agent, TurnEnd) {
         let mut agent = self.start().await;
-        agent.prompt(text, PromptSource::Local).await.unwrap();
+        agent.prompt(text, PromptSource::Local, Vec::new()).await.unwrap();
         let end = agent.run().await.unwrap();
         (agent, end)
     }
@@ -201,7 +220,11 @@ fn asked(payload: &Payload) -> Vec<CallId> {
 fn result(payload: &Payload) -> Option<(CallId, bool, String)> {
     let Payload::Tool(tool) = payload else { return None };
     match tool {
-        Tool::Called(_) | Tool::Approved(_) => None,
+        Tool::Called(_)
+        | Tool::Approved(_)
+        | Tool::ApprovalAsked(_)
+        | Tool::BackgroundStarted(_)
+        | Tool::BackgroundEnded(_) => None,
         Tool::Denied(denied) => Some((denied.call.clone(), true, denied.content.clone())),
         Tool::Finished(done) => Some((done.call.clone(), done.is_error, done.content.clone())),
         Tool::OutcomeUnknown(unknown) => Some((unknown.call.clone(), true, unknown.content.clone())),

@@ -1,8 +1,10 @@
 //! What to do next, as a table: every stage of a turn, every stop reason, budgets, and which calls run together.
 
-use super::super::next::{Next, next};
+use super::super::next::{Next, Outlook, next};
 use super::super::title_of;
-use retrace_events::fold::{CallProgress, Epoch, OpenCall, Stage, TurnState};
+use crate::context::RENDERER;
+use crate::permissions::Permissions;
+use retrace_events::fold::{CallApproval, CallProgress, Epoch, OpenCall, Stage, TurnState};
 use retrace_events::payload::context::ContextEpochStarted;
 use retrace_events::payload::settings::{Budget, Settings};
 use retrace_events::payload::tool::ToolEffect;
@@ -18,13 +20,14 @@ fn id() -> EventId {
 fn epoch() -> Epoch {
     let start = ContextEpochStarted {
         number: 1,
-        renderer: 1,
+        renderer: RENDERER,
         model: "m".into(),
         model_row: "{}".into(),
         system: "[]".into(),
         tools: "[]".into(),
         max_tokens: 1,
         thinking: None,
+        output_config: None,
         seed: Vec::new(),
         from_seq: 0,
         why: String::new(),
@@ -37,9 +40,12 @@ fn settings(budget: Budget) -> Settings {
         model: "m".into(),
         max_tokens: 1,
         thinking: None,
+        effort: None,
         base_url: String::new(),
         sandbox: "auto".into(),
+        approvals: "auto".into(),
         budget,
+        tree_budget: Budget::default(),
         command_timeout_ms: 1,
         max_attempts: 1,
     }
@@ -47,13 +53,30 @@ fn settings(budget: Budget) -> Settings {
 
 /// A session in an epoch, with a turn at `stage` that began 60 s ago.
 fn at(stage: Stage) -> SessionState {
-    let turn = TurnState { prompt: id(), started_at: Timestamp(40_000), stage, failed_attempts: 0, cut_answers: 0 };
+    let turn = TurnState {
+        prompt: id(),
+        started_at: Timestamp(40_000),
+        stage,
+        failed_attempts: 0,
+        cut_answers: 0,
+        requests: 1,
+        warned: Vec::new(),
+    };
     SessionState {
         epoch: Some(epoch()),
         turn: Some(turn),
         settings: Some(settings(Budget::default())),
         ..SessionState::default()
     }
+}
+
+/// What is next in a sandbox, attended, with nothing else to think of.
+fn step(state: &SessionState) -> Next {
+    next(state, &outlook(&Permissions::builtin(true)))
+}
+
+fn outlook(permissions: &Permissions) -> Outlook<'_> {
+    Outlook { now: NOW, permissions, attended: true, family: None, outdated: None }
 }
 
 fn ask() -> Stage {
@@ -64,37 +87,43 @@ fn outcome(next: &Next) -> Option<TurnOutcome> {
     match next {
         Next::End { outcome, .. } => Some(*outcome),
         Next::Idle
-        | Next::BeginEpoch
+        | Next::Prompt(_)
+        | Next::BeginEpoch { .. }
         | Next::Request { .. }
         | Next::SettleRequest { .. }
         | Next::Run(_)
-        | Next::SettleCall(_) => None,
+        | Next::SettleCall(_)
+        | Next::Deny { .. }
+        | Next::AskApproval { .. }
+        | Next::AskQuestion(_)
+        | Next::AwaitWord
+        | Next::Warn { .. } => None,
     }
 }
 
 #[test]
 fn without_a_turn_there_is_nothing_to_do() {
-    assert_eq!(next(&SessionState::default(), NOW), Next::Idle);
+    assert_eq!(step(&SessionState::default()), Next::Idle);
 }
 
 #[test]
 fn the_first_request_needs_an_epoch() {
     let state = SessionState { epoch: None, ..at(ask()) };
-    assert_eq!(next(&state, NOW), Next::BeginEpoch);
-    assert_eq!(next(&at(ask()), NOW), Next::Request { not_before: Timestamp(7), attempt: 1 });
+    assert_eq!(step(&state), Next::BeginEpoch { why: "the session begins".to_owned() });
+    assert_eq!(step(&at(ask())), Next::Request { not_before: Timestamp(7), attempt: 1 });
 }
 
 #[test]
 fn a_retry_is_the_next_attempt() {
     let mut state = at(ask());
     state.turn.as_mut().unwrap().failed_attempts = 2;
-    assert_eq!(next(&state, NOW), Next::Request { not_before: Timestamp(7), attempt: 3 });
+    assert_eq!(step(&state), Next::Request { not_before: Timestamp(7), attempt: 3 });
 }
 
 #[test]
 fn an_unanswered_request_is_settled_first() {
     let state = at(Stage::Waiting { request: id(), cost_bound_microusd: 9 });
-    assert_eq!(next(&state, NOW), Next::SettleRequest { request: id(), cost_bound_microusd: 9 });
+    assert_eq!(step(&state), Next::SettleRequest { request: id(), cost_bound_microusd: 9 });
 }
 
 #[test]
@@ -108,20 +137,20 @@ fn every_stop_reason_has_its_end() {
         ("something_new", TurnOutcome::Completed),
     ] {
         let stage = Stage::Answered { stop_reason: reason.to_owned() };
-        assert_eq!(outcome(&next(&at(stage), NOW)), Some(expected), "{reason}");
+        assert_eq!(outcome(&step(&at(stage))), Some(expected), "{reason}");
     }
 }
 
 #[test]
 fn a_paused_turn_is_sent_back() {
     let stage = Stage::Answered { stop_reason: "pause_turn".to_owned() };
-    assert_eq!(next(&at(stage), NOW), Next::Request { not_before: Timestamp(0), attempt: 1 });
+    assert_eq!(step(&at(stage)), Next::Request { not_before: Timestamp(0), attempt: 1 });
 }
 
 #[test]
 fn giving_up_says_why() {
     let stage = Stage::GaveUp { failure: TurnFailure::Authentication, message: "invalid x-api-key".into() };
-    let Next::End { outcome, note } = next(&at(stage), NOW) else { panic!("it goes on") };
+    let Next::End { outcome, note } = step(&at(stage)) else { panic!("it goes on") };
     assert_eq!(outcome, TurnOutcome::RequestFailed);
     assert!(note.contains("Authentication") && note.contains("invalid x-api-key"), "{note}");
 }
@@ -130,9 +159,9 @@ fn giving_up_says_why() {
 fn answers_cut_again_and_again_end_the_turn() {
     let mut state = at(ask());
     state.turn.as_mut().unwrap().cut_answers = 2;
-    assert_eq!(outcome(&next(&state, NOW)), None);
+    assert_eq!(outcome(&step(&state)), None);
     state.turn.as_mut().unwrap().cut_answers = 3;
-    assert_eq!(outcome(&next(&state, NOW)), Some(TurnOutcome::AnswerTooLong));
+    assert_eq!(outcome(&step(&state)), Some(TurnOutcome::AnswerTooLong));
 }
 
 #[test]
@@ -157,7 +186,7 @@ fn each_budget_stops_at_its_limit_and_not_before() {
         state.totals.cost_microusd = 1_000_000;
         state.totals.unknown_cost_microusd = 234_500;
         state.totals.turn_time_ms = 30_000;
-        let next = next(&state, NOW);
+        let next = step(&state);
         assert_eq!(outcome(&next), stops.then_some(TurnOutcome::BudgetReached), "{budget:?}");
         if let Next::End { note, .. } = next {
             assert!(note.contains(words), "{note}");
@@ -166,19 +195,26 @@ fn each_budget_stops_at_its_limit_and_not_before() {
 }
 
 fn call(name: &str, tool: &str, progress: CallProgress) -> OpenCall {
-    OpenCall { id: CallId(name.to_owned()), tool: tool.to_owned(), input: "{}".to_owned(), progress }
+    let (id, tool, input) = (CallId(name.to_owned()), tool.to_owned(), "{}".to_owned());
+    OpenCall { id, tool, input, progress, approval: CallApproval::Undecided }
 }
 
 /// What runs next, by the calls' names; `!` marks a call that is settled.
 fn runs(calls: Vec<OpenCall>) -> String {
     let state = SessionState { calls, ..at(Stage::Calls) };
-    match next(&state, NOW) {
-        Next::Run(calls) => calls.iter().map(|call| call.id.0.clone()).collect(),
+    match step(&state) {
+        Next::Run(calls) => calls.iter().map(|(call, _)| call.id.0.clone()).collect(),
         Next::SettleCall(call) => format!("!{}", call.id),
         other @ (Next::Idle
-        | Next::BeginEpoch
+        | Next::Prompt(_)
+        | Next::BeginEpoch { .. }
         | Next::Request { .. }
         | Next::SettleRequest { .. }
+        | Next::Deny { .. }
+        | Next::AskApproval { .. }
+        | Next::AskQuestion(_)
+        | Next::AwaitWord
+        | Next::Warn { .. }
         | Next::End { .. }) => {
             format!("{other:?}")
         }

@@ -2,45 +2,69 @@
 
 use async_trait::async_trait;
 use futures::stream::BoxStream;
-use retrace_events::log::{Durability, Head, MemoryLog, Position, Positioned, StreamFilter, StreamInfo};
+use retrace_events::log::{
+    Claim, ClaimError, Durability, Head, Holder, MemoryLog, Position, Positioned, StreamFilter, StreamInfo,
+};
 use retrace_events::{BlobStore, Envelope, EventLog, LogError, StreamId};
 
 /// Gives way, and then does what the log inside does.
 #[derive(Debug)]
-pub(super) struct PausingLog(pub(super) MemoryLog);
+pub(super) struct PausingLog {
+    log: MemoryLog,
+    /// Where it looks who holds a session.
+    claims: MemoryLog,
+}
+
+impl PausingLog {
+    /// Over `log`.
+    pub(super) fn of(log: &MemoryLog) -> Self {
+        Self { log: log.clone(), claims: log.clone() }
+    }
+
+    /// Over `log`, without seeing who else holds a session, as on the other side of a broken network.
+    pub(super) fn unseeing(log: &MemoryLog) -> Self {
+        Self { log: log.clone(), claims: MemoryLog::new() }
+    }
+}
 
 #[async_trait]
 impl EventLog for PausingLog {
     async fn append(&self, batch: &[Envelope]) -> Result<(), LogError> {
         tokio::task::yield_now().await;
-        self.0.append(batch).await
+        self.log.append(batch).await
     }
     async fn head(&self, stream: &StreamId) -> Result<Option<Head>, LogError> {
-        self.0.head(stream).await
+        self.log.head(stream).await
     }
     async fn read(&self, stream: &StreamId, from_seq: u64, limit: usize) -> Result<Vec<Envelope>, LogError> {
-        self.0.read(stream, from_seq, limit).await
+        self.log.read(stream, from_seq, limit).await
     }
     async fn read_all(&self, after: Position, limit: usize) -> Result<Vec<Positioned>, LogError> {
-        self.0.read_all(after, limit).await
+        self.log.read_all(after, limit).await
     }
     async fn follow(
         &self,
         filter: StreamFilter,
         after: Position,
     ) -> Result<BoxStream<'static, Result<Positioned, LogError>>, LogError> {
-        self.0.follow(filter, after).await
+        self.log.follow(filter, after).await
     }
     async fn streams(&self, filter: &StreamFilter) -> Result<Vec<StreamInfo>, LogError> {
-        self.0.streams(filter).await
+        self.log.streams(filter).await
+    }
+    async fn end(&self) -> Result<Position, LogError> {
+        self.log.end().await
+    }
+    async fn claim(&self, stream: &StreamId, holder: &Holder) -> Result<Claim, ClaimError> {
+        self.claims.claim(stream, holder).await
     }
     fn blobs(&self) -> &dyn BlobStore {
-        self.0.blobs()
+        self.log.blobs()
     }
     fn durability(&self) -> Durability {
-        self.0.durability()
+        self.log.durability()
     }
     fn location(&self) -> String {
-        self.0.location()
+        self.log.location()
     }
 }

@@ -85,7 +85,7 @@ async fn play(steps: &[RandomStep], crashes: &[usize]) {
     let world = World::with(&script(steps)).await;
     world.put("a.txt", "alpha");
     let mut agent = world.start().await;
-    agent.prompt("go", PromptSource::Local).await.unwrap();
+    agent.prompt("go", PromptSource::Local, Vec::new()).await.unwrap();
     let mut end = None;
     for crash_after in crashes {
         let mut seen = 0;
@@ -119,7 +119,7 @@ async fn play(steps: &[RandomStep], crashes: &[usize]) {
         }
     }
     // The conversation is whole: another prompt is taken, and the answers that are left over are played.
-    agent.prompt("and on", PromptSource::Local).await.unwrap();
+    agent.prompt("and on", PromptSource::Local, Vec::new()).await.unwrap();
     let end = agent.run().await.unwrap();
     assert!(matches!(end, TurnEnd::Ended { .. }), "{end:?}");
     world.check().await;

@@ -30,7 +30,7 @@ block = [{ type = 'text', text = 'done' }]
     let parts = world.parts();
     let mut listener = parts.live.listen();
     let mut agent = Agent::start(parts, world.new_session()).await.unwrap();
-    agent.prompt(&format!("the key is {SECRET}"), PromptSource::Local).await.unwrap();
+    agent.prompt(&format!("the key is {SECRET}"), PromptSource::Local, Vec::new()).await.unwrap();
     assert_eq!(agent.run().await.unwrap(), completed());
     assert_eq!(is_logged_somewhere(&world).await, Vec::<String>::new());
     let results = world.results().await;

@@ -50,9 +50,9 @@ async fn what_cannot_begin_leaves_no_trace() {
 async fn a_name_that_is_taken_is_not_taken_over() {
     let world = World::with(HELLO).await;
     let mut agent = world.start().await;
-    let error = Agent::start(world.parts(), world.new_session()).await.unwrap_err();
+    let error = Agent::start(world.unseeing_parts(), world.new_session()).await.unwrap_err();
     assert!(matches!(error, AgentError::Log(retrace_events::LogError::Fenced { tried: 0, .. })), "{error}");
-    agent.prompt("hi", PromptSource::Local).await.unwrap();
+    agent.prompt("hi", PromptSource::Local, Vec::new()).await.unwrap();
     assert_eq!(agent.run().await.unwrap(), completed());
     world.check().await;
 }
@@ -106,7 +106,7 @@ async fn changed_settings_are_written_down_before_they_count() {
     let mut agent = Agent::resume(world.parts(), stream(), changed).await.unwrap();
     assert_eq!(agent.state().settings.as_ref(), Some(&settings));
     assert_eq!(world.kinds().await[before..], ["session.configured", "sandbox.started"]);
-    agent.prompt("and now?", PromptSource::Local).await.unwrap();
+    agent.prompt("and now?", PromptSource::Local, Vec::new()).await.unwrap();
     assert_eq!(agent.run().await.unwrap(), completed());
     drop(agent);
     assert_eq!(world.resume().await.state().settings.as_ref(), Some(&settings));
@@ -127,7 +127,7 @@ async fn a_prompt_without_words_is_no_prompt() {
     let world = World::with(HELLO).await;
     let mut agent = world.start().await;
     for text in ["", " ", "\n\t \u{2003}"] {
-        let error = agent.prompt(text, PromptSource::Local).await.unwrap_err();
+        let error = agent.prompt(text, PromptSource::Local, Vec::new()).await.unwrap_err();
         assert!(matches!(error, AgentError::EmptyPrompt), "{error}");
     }
     assert_eq!(agent.run().await.unwrap(), TurnEnd::Idle);

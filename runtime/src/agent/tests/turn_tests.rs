@@ -89,7 +89,7 @@ async fn what_is_shown_is_what_is_logged_in_the_same_order() {
     let parts = world.parts();
     let mut listener = parts.live.listen();
     let mut agent = Agent::start(parts, world.new_session()).await.unwrap();
-    agent.prompt("go", PromptSource::Local).await.unwrap();
+    agent.prompt("go", PromptSource::Local, Vec::new()).await.unwrap();
     assert_eq!(agent.run().await.unwrap(), completed());
     let (mut shown, mut text, mut started) = (Vec::new(), String::new(), 0);
     while let Ok(live) = listener.try_recv() {
@@ -115,7 +115,7 @@ async fn turns_follow_each_other_and_other_processes_go_on() {
     agent.close().await;
     let mut agent = world.resume().await;
     assert_eq!(agent.run().await.unwrap(), TurnEnd::Idle);
-    agent.prompt("more", PromptSource::Local).await.unwrap();
+    agent.prompt("more", PromptSource::Local, Vec::new()).await.unwrap();
     assert_eq!(agent.run().await.unwrap(), completed());
     assert_eq!(world.requests().len(), 3);
     assert_eq!(world.count("context.epoch_started").await, 1);

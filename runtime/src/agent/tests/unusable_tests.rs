@@ -17,7 +17,7 @@ async fn a_refusal_ends_the_turn_and_runs_none_of_its_calls() {
         assert_eq!((world.file("cut.txt"), world.requests().len()), (None, 1));
         assert!(world.results().await.iter().all(|(_, is_error, _)| *is_error));
         world.check().await;
-        agent.prompt("something else", PromptSource::Local).await.unwrap();
+        agent.prompt("something else", PromptSource::Local, Vec::new()).await.unwrap();
         assert_eq!(agent.run().await.unwrap(), completed());
         world.check().await;
     }

@@ -1,6 +1,6 @@
 //! The table is complete and sound, and money is counted upwards.
 
-use crate::claude::{LongPromptPrices, ModelRow, ModelTable, ModelTableError, Prices, ThinkingType, Usage};
+use crate::claude::{Effort, LongPromptPrices, ModelRow, ModelTable, ModelTableError, Prices, ThinkingType, Usage};
 
 /// The ids of the vendor's client package.
 const IDS: [&str; 22] = [
@@ -60,6 +60,11 @@ fn the_facts_that_the_agent_relies_on() {
         assert_eq!(prices.cache_write_1h, prices.input * 2, "{id}: a 1h write costs 2");
         assert!(prices.cache_read * 10 <= prices.input && prices.input < prices.output, "{id}");
         assert!(!row.thinking.accepts.is_empty(), "{id}");
+        let effortless = ["sonnet-4-5", "haiku-4-5"].iter().any(|part| id.contains(part));
+        assert_eq!(row.effort.is_empty(), effortless, "{id}");
+        assert!(row.effort.is_sorted(), "{id}");
+        let newest = !["4-5", "4-6", "preview"].iter().any(|part| id.contains(part));
+        assert_eq!(row.effort == Effort::ALL, newest, "{id}");
     }
 }
 
@@ -70,6 +75,7 @@ fn an_unknown_id_is_passed_on_with_the_dearest_prices() {
     assert!(table().find("claude-of-the-future").is_none());
     assert!(row.preserved_thinking && !row.mid_conversation_system);
     assert_eq!(row.thinking_field(32_000), None, "nothing is known about its thinking");
+    assert!(row.effort.is_empty(), "nothing is known about its efforts");
     for known in IDS.iter().filter(|id| !id.contains("preview")) {
         assert!(table().row(known).prices.output <= row.prices.output, "{known}");
     }
@@ -147,6 +153,13 @@ fn a_row_survives_its_json() {
         let json = serde_json::to_string(&row).unwrap();
         assert_eq!(serde_json::from_str::<ModelRow>(&json).unwrap(), row);
     }
+}
+
+#[test]
+fn a_row_of_an_older_log_is_read() {
+    let mut json = serde_json::to_value(table().row("claude-opus-5-5")).unwrap();
+    json.as_object_mut().unwrap().remove("effort");
+    assert_eq!(serde_json::from_value::<ModelRow>(json).unwrap().effort, []);
 }
 
 #[test]

@@ -1,14 +1,17 @@
 //! Tool calls as lines: `● bash  cargo test` when one begins, `└ exit 0 · 12 lines · 1.2s` when it ends.
 
+use super::answer::AnswerCall;
 use super::transcript::Detail;
-use super::{Style, clean, other, units};
+use super::{Style, asks, clean, diff, other, units};
 use crate::tools;
 use retrace_events::fold::OpenCall;
 use retrace_events::payload::Tool;
-use retrace_events::payload::tool::{ToolCalled, ToolExit, ToolFinished};
+use retrace_events::payload::tool::{
+    ToolApprovalScope, ToolApproved, ToolBackgroundEnded, ToolBackgroundStarted, ToolCalled, ToolExit, ToolFinished,
+};
 use retrace_events::redact::Redactor;
 use retrace_events::{CallId, payload};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 /// Lines of output shown under a call that went well, and under one that did not.
@@ -22,6 +25,12 @@ const CALL_CHARS: usize = 160;
 pub(super) struct Calls {
     tools: Vec<Arc<dyn tools::Tool>>,
     open: HashMap<CallId, Open>,
+    /// The calls of the newest answer that were not begun: what decides on them comes before they do.
+    asked: HashMap<CallId, Open>,
+    /// Calls somebody was asked about; the answer is worth a line.
+    put_to_somebody: HashSet<CallId>,
+    /// Commands in the background, by the call that started them.
+    background: HashMap<CallId, String>,
 }
 
 struct Open {
@@ -33,15 +42,21 @@ struct Open {
 }
 
 impl Open {
-    fn new(tool: &str, summary: &str) -> Self {
-        let name = format!("{} {}", clean::short(tool, 40), clean::short(summary, 40));
+    fn new(tool: &str, summary: &str, redactor: &Redactor) -> Self {
+        let name = format!("{} {}", other::short(redactor, tool, 40), clean::short(summary, 40));
         Self { name, command: tool == "bash", crowded: false }
     }
 }
 
 impl Calls {
     pub(super) fn new(tools: Vec<Arc<dyn tools::Tool>>) -> Self {
-        Self { tools, open: HashMap::new() }
+        Self {
+            tools,
+            open: HashMap::new(),
+            asked: HashMap::new(),
+            put_to_somebody: HashSet::new(),
+            background: HashMap::new(),
+        }
     }
 
     pub(super) fn event(&mut self, tool: &Tool, style: Style, detail: Detail, redactor: &Redactor) -> String {
@@ -49,35 +64,84 @@ impl Calls {
             Tool::Called(called) => self.begin(called, style, detail, redactor),
             Tool::Finished(finished) => self.finish(finished, style, detail, redactor),
             Tool::OutcomeUnknown(unknown) => {
-                let label = self.close(&unknown.call).0;
+                let label = self.close(&unknown.call, redactor).0;
                 let content = clean::short(&redactor.redact(&unknown.content), 300);
                 format!("{} {label}{}: {content}\n", style.yellow("└"), style.yellow("outcome unknown"))
             }
             Tool::Denied(payload::tool::ToolDenied { call, by, content }) => {
-                let label = self.close(call).0;
+                let label = self.close(call, redactor).0;
                 let content = clean::short(&redactor.redact(content), 300);
                 format!("{} {label}not done ({}): {content}\n", style.yellow("└"), other::short(redactor, by, 40))
             }
-            Tool::Approved(approved) => match detail {
-                Detail::Short => String::new(),
-                Detail::Full => {
-                    format!("{}\n", style.dim(&format!("  allowed by {}", other::short(redactor, &approved.by, 80))))
-                }
-            },
+            Tool::Approved(approved) => self.approve(approved, style, detail, redactor),
+            Tool::ApprovalAsked(asked) => {
+                self.put_to_somebody.insert(asked.call.clone());
+                asks::event(asked, style, redactor)
+            }
+            Tool::BackgroundStarted(started) => self.go_on(started, style, redactor),
+            Tool::BackgroundEnded(ended) => self.end_background(ended, style, redactor),
+        }
+    }
+
+    /// Takes in the calls that the answer `content` asks for.
+    pub(super) fn asked_for(&mut self, content: &str, redactor: &Redactor) {
+        self.asked.clear();
+        self.put_to_somebody.clear();
+        for AnswerCall { id, name, input } in AnswerCall::read(content) {
+            let summary = self.summary(&name, input.get(), redactor);
+            self.asked.insert(CallId(id), Open { crowded: true, ..Open::new(&name, &summary, redactor) });
         }
     }
 
     /// A call that was begun elsewhere: its result cannot stand right below it.
     pub(super) fn know(&mut self, call: &OpenCall, redactor: &Redactor) {
         let summary = self.summary(&call.tool, &call.input, redactor);
-        self.open.insert(call.id.clone(), Open { crowded: true, ..Open::new(&call.tool, &summary) });
+        self.open.insert(call.id.clone(), Open { crowded: true, ..Open::new(&call.tool, &summary, redactor) });
+    }
+
+    /// An approval by a rule is no news; one that somebody was asked for is, and one that reaches further than the call.
+    fn approve(&mut self, approved: &ToolApproved, style: Style, detail: Detail, redactor: &Redactor) -> String {
+        let by = other::short(redactor, &approved.by, 80);
+        let scope = match approved.scope {
+            ToolApprovalScope::Once => "once",
+            ToolApprovalScope::Session => "for this session",
+            ToolApprovalScope::Always => "always",
+        };
+        let put = self.put_to_somebody.remove(&approved.call);
+        match detail {
+            Detail::Short if !put && approved.scope == ToolApprovalScope::Once => String::new(),
+            Detail::Short | Detail::Full if put => format!("{} by {by}, {scope}\n", style.green("└ allowed")),
+            Detail::Short | Detail::Full => format!("{}\n", style.dim(&format!("  allowed by {by}, {scope}"))),
+        }
+    }
+
+    fn go_on(&mut self, started: &ToolBackgroundStarted, style: Style, redactor: &Redactor) -> String {
+        let command = clean::short(&redactor.redact(&started.command), CALL_CHARS);
+        let line = style.dim(&format!("  in the background: {command}"));
+        self.background.insert(started.call.clone(), command);
+        format!("{line}\n")
+    }
+
+    fn end_background(&mut self, ended: &ToolBackgroundEnded, style: Style, redactor: &Redactor) -> String {
+        let command = self.background.remove(&ended.call).unwrap_or_else(|| other::short(redactor, &ended.call.0, 40));
+        let failed = ended.exit.is_none_or(|exit| exit.code != Some(0));
+        let end = ended.exit.as_ref().map_or_else(|| "end not seen".to_owned(), |exit| ending(Some(exit), failed));
+        let end = if failed { style.red(&end) } else { style.green(&end) };
+        let output = ended.output.map(|output| format!(" · {} of output", units::size(output.size_bytes)));
+        let why = match other::short(redactor, &ended.why, 200) {
+            why if why.is_empty() => why,
+            why => format!(" · {why}"),
+        };
+        let facts = style.dim(&format!("{}{why}", output.unwrap_or_default()));
+        format!("{} {command}: {end}{facts}\n", style.cyan("○ background"))
     }
 
     fn begin(&mut self, called: &ToolCalled, style: Style, detail: Detail, redactor: &Redactor) -> String {
         let summary = self.summary(&called.tool, &called.input, redactor);
+        self.asked.remove(&called.call);
         let crowded = !self.open.is_empty();
         self.open.values_mut().for_each(|open| open.crowded = true);
-        self.open.insert(called.call.clone(), Open { crowded, ..Open::new(&called.tool, &summary) });
+        self.open.insert(called.call.clone(), Open { crowded, ..Open::new(&called.tool, &summary, redactor) });
         let mut text =
             format!("{} {}  {summary}\n", style.cyan("●"), style.bold(&other::short(redactor, &called.tool, 40)));
         if detail == Detail::Full {
@@ -97,7 +161,7 @@ impl Calls {
     }
 
     fn finish(&mut self, finished: &ToolFinished, style: Style, detail: Detail, redactor: &Redactor) -> String {
-        let (label, command) = self.close(&finished.call);
+        let (label, command) = self.close(&finished.call, redactor);
         let content = clean::text(&redactor.redact(&finished.content));
         let lines = content.lines().count() as u64;
         let end = ending(finished.exit.as_ref(), finished.is_error);
@@ -124,11 +188,11 @@ impl Calls {
     }
 
     /// Takes the call off the list: what its result is headed by, and whether it runs a command.
-    fn close(&mut self, call: &CallId) -> (String, bool) {
-        match self.open.remove(call) {
+    fn close(&mut self, call: &CallId, redactor: &Redactor) -> (String, bool) {
+        match self.open.remove(call).or_else(|| self.asked.remove(call)) {
             Some(open) if open.crowded => (format!("{}: ", open.name), open.command),
             Some(open) => (String::new(), open.command),
-            None => (format!("{}: ", clean::short(&call.0, 40)), false),
+            None => (format!("{}: ", other::short(redactor, &call.0, 40)), false),
         }
     }
 }
@@ -152,10 +216,10 @@ fn block(text: &str, most: usize, style: Style) -> String {
     }
     let mut shown: Vec<String> = Vec::new();
     if skipped > 0 {
-        shown.push(format!("    … {} above", units::of(skipped as u64, "line")));
+        shown.push(style.dim(&format!("    … {} above", units::of(skipped as u64, "line"))));
     }
-    shown.extend(lines[skipped..].iter().map(|line| format!("    {line}")));
-    shown.iter().map(|line| format!("{}\n", style.dim(line))).collect()
+    shown.extend(diff::paint(&lines[skipped..], "    ", style, |line| style.dim(line)));
+    shown.iter().map(|line| format!("{line}\n")).collect()
 }
 
 /// JSON with the line ends inside its strings as line ends, so that a long text in an input can be read.

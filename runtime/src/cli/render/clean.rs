@@ -30,9 +30,7 @@ pub(crate) fn line(foreign: &str) -> String {
     let shown = |c: char| match c {
         '\n' => Some('⏎'),
         '\t' => Some(' '),
-        '\u{7f}' => Some('␡'),
-        '\0'..='\u{1f}' => char::from_u32(0x2400 + u32::from(c)),
-        _ => visible(c),
+        _ => pictured(c),
     };
     let mut chars = foreign.trim().chars().filter_map(shown);
     let mut cleaned: String = chars.by_ref().take(MAX_LINE_CHARS).collect();
@@ -40,6 +38,30 @@ pub(crate) fn line(foreign: &str) -> String {
         cleaned.push('…');
     }
     cleaned
+}
+
+/// Text of several lines on which a person decides: nothing is stripped or cut, so that nothing hides. Control characters
+/// are shown as pictures; line ends stay, tabs become four spaces.
+#[must_use]
+pub(crate) fn exact(foreign: &str) -> String {
+    let mut cleaned = String::with_capacity(foreign.len());
+    for c in foreign.chars() {
+        match c {
+            '\n' => cleaned.push('\n'),
+            '\t' => cleaned.push_str("    "),
+            _ => cleaned.extend(pictured(c)),
+        }
+    }
+    cleaned
+}
+
+/// The character as it may be printed, a control character as its picture.
+fn pictured(c: char) -> Option<char> {
+    match c {
+        '\u{7f}' => Some('␡'),
+        '\0'..='\u{1f}' => char::from_u32(0x2400 + u32::from(c)),
+        _ => visible(c),
+    }
 }
 
 /// One line of at most `max_chars` characters.

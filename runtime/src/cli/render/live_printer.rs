@@ -21,7 +21,8 @@ impl LivePrinter {
     /// A printer that shows events as `transcript` does.
     #[must_use]
     pub(crate) fn new(transcript: Transcript) -> Self {
-        Self { transcript, streamed: Streamed::default(), lossy: false, after_failure: false }
+        let streamed = Streamed::new(transcript.style());
+        Self { transcript, streamed, lossy: false, after_failure: false }
     }
 
     /// Whether the session runs without a sandbox.
@@ -63,6 +64,7 @@ impl LivePrinter {
         let known = event.payload.known();
         self.after_failure = matches!(known, Some(Payload::Turn(Turn::Failed(_))));
         if let Some(Payload::Turn(Turn::Answered(answered))) = known {
+            self.transcript.answered(answered);
             let (begun, lossy) = (self.streamed.begun(), std::mem::take(&mut self.lossy));
             let rest = self.streamed.finish(self.transcript.redactor());
             let text = match (begun, lossy) {

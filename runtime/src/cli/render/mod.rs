@@ -4,9 +4,12 @@
 //! the redactor first.
 
 mod answer;
+pub(crate) mod asks;
 mod calls;
 pub(crate) mod clean;
+mod diff;
 mod live_printer;
+mod markdown;
 mod other;
 mod streamed;
 mod style;

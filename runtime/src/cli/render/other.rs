@@ -1,12 +1,18 @@
 //! Events around the conversation, one or a few lines each.
 
+use super::transcript::Detail;
 use super::{Style, clean, units};
 use retrace_events::Event;
+use retrace_events::payload::context::ContextImageAttached;
+use retrace_events::payload::session::{PlanStatus, SessionControlHandled, SessionPlanned};
 use retrace_events::payload::{Context, Control, Job, Sandbox, Session, Summary, Workspace};
 use retrace_events::redact::Redactor;
 
+/// Steps of a plan that are shown.
+const PLAN_ITEMS: usize = 50;
+
 /// `session.*`.
-pub(super) fn session(event: &Event, session: &Session, style: Style, redactor: &Redactor) -> String {
+pub(super) fn session(event: &Event, session: &Session, style: Style, detail: Detail, redactor: &Redactor) -> String {
     let id = style.bold(event.envelope.stream.id.as_str());
     match session {
         Session::Started(started) => {
@@ -20,8 +26,60 @@ pub(super) fn session(event: &Event, session: &Session, style: Style, redactor: 
             line(redactor, &forked.workspace)
         ),
         Session::Configured(configured) => format!("settings changed: {}\n", short(redactor, &configured.why, 500)),
+        Session::ControlHandled(handled) => control_handled(handled, style, detail, redactor),
+        Session::RuleAdded(added) => format!(
+            "{} {} {}\n",
+            style.yellow("! allowed for this session:"),
+            line(redactor, &added.rule),
+            style.dim(&format!("(by {})", short(redactor, &added.by, 80)))
+        ),
+        Session::Planned(planned) => plan(planned, style, redactor),
         Session::Closed(closed) => format!("closed: {}\n", short(redactor, &closed.why, 200)),
     }
+}
+
+/// What became of something that was said to the session. All that had an effect shows by what it led to.
+fn control_handled(handled: &SessionControlHandled, style: Style, detail: Detail, redactor: &Redactor) -> String {
+    let note = short(redactor, &handled.note, 300);
+    match (handled.accepted, detail) {
+        (false, _) => format!("{} {note}\n", style.yellow("! not done:")),
+        (true, Detail::Short) => String::new(),
+        (true, Detail::Full) => {
+            format!("{}\n", style.dim(&format!("  control event {} taken: {note}", handled.seq)))
+        }
+    }
+}
+
+/// A plan as a checklist.
+fn plan(planned: &SessionPlanned, style: Style, redactor: &Redactor) -> String {
+    let items = &planned.items;
+    let done = items.iter().filter(|item| item.status == PlanStatus::Done).count();
+    let mut text = format!("{} {done} of {} done\n", style.bold("plan:"), items.len());
+    for item in items.iter().take(PLAN_ITEMS) {
+        let words = short(redactor, &item.text, 200);
+        text.push_str(&match item.status {
+            PlanStatus::Done => format!("  {} {}\n", style.green("[x]"), style.dim(&words)),
+            PlanStatus::InProgress => format!("  {} {}\n", style.yellow("[~]"), style.bold(&words)),
+            PlanStatus::Pending => format!("  [ ] {words}\n"),
+        });
+    }
+    if items.len() > PLAN_ITEMS {
+        text.push_str(&format!("  … {} more\n", units::of((items.len() - PLAN_ITEMS) as u64, "step")));
+    }
+    text
+}
+
+/// An image that a prompt or a result came with; its bytes are not for a terminal.
+pub(super) fn image(image: &ContextImageAttached, redactor: &Redactor) -> String {
+    let base64 = image.data_base64.trim_end_matches('=').len() as u64;
+    format!(
+        "  image: {}, {}, {}x{}, {}",
+        short(redactor, &image.name, 80),
+        short(redactor, &image.media_type, 40),
+        image.width_px,
+        image.height_px,
+        units::size(base64 / 4 * 3 + base64 % 4 * 3 / 4)
+    )
 }
 
 /// `sandbox.*`. A session without a sandbox says so loudly.
@@ -74,6 +132,7 @@ pub(super) fn context(context: &Context, redactor: &Redactor) -> String {
             epoch.renderer,
             short(redactor, &epoch.why, 200)
         ),
+        Context::ImageAttached(attached) => image(attached, redactor),
         Context::Retrieved(retrieved) => format!(
             "  retrieved {} for: {}",
             units::of(retrieved.passages.len() as u64, "passage"),

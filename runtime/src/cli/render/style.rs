@@ -10,7 +10,9 @@ pub(crate) enum Style {
 }
 
 impl Style {
-    fn paint(self, code: &str, text: &str) -> String {
+    /// `text` in the look of an escape sequence's numbers, such as `1;36`.
+    #[must_use]
+    pub(super) fn paint(self, code: &str, text: &str) -> String {
         match self {
             Self::Plain => text.to_owned(),
             Self::Coloured => format!("\x1b[{code}m{text}\x1b[0m"),

@@ -2,11 +2,11 @@
 
 use super::answer::AnswerText;
 use super::calls::Calls;
-use super::{Style, clean, other, units};
+use super::{Style, clean, markdown, other, units};
 use crate::tools::Tool;
 use retrace_events::fold::OpenCall;
 use retrace_events::payload::turn::{TurnAnswered, TurnEnded, TurnFailed, TurnInterrupted, TurnOutcome, TurnRequested};
-use retrace_events::payload::{Payload, Sandbox, Turn};
+use retrace_events::payload::{Context, Payload, Sandbox, Turn};
 use retrace_events::redact::Redactor;
 use retrace_events::{Event, payload};
 use std::sync::Arc;
@@ -79,10 +79,14 @@ impl Transcript {
             return format!("{}\n", self.style.dim(&format!("? {kind} (only a newer version can read it)")));
         };
         match payload {
-            Payload::Session(session) => other::session(event, session, self.style, &self.redactor),
+            Payload::Session(session) => other::session(event, session, self.style, self.detail, &self.redactor),
             Payload::Turn(turn) => self.turn(turn),
             Payload::Tool(tool) => self.tool(tool),
             Payload::Sandbox(sandbox) => self.sandbox(sandbox),
+            // An image is a part of what was said, unlike the rest of a context.
+            Payload::Context(Context::ImageAttached(image)) => {
+                format!("{}\n", self.style.dim(&other::image(image, &self.redactor)))
+            }
             Payload::Context(context) => self.full(other::context(context, &self.redactor)),
             Payload::Workspace(workspace) => self.full(other::workspace(workspace, &self.redactor)),
             Payload::Summary(summary) => self.full(other::summary(summary, &self.redactor)),
@@ -91,20 +95,36 @@ impl Transcript {
         }
     }
 
+    /// Takes in the calls an answer asks for, so that what is decided on them can name them.
+    pub(super) fn answered(&mut self, answered: &TurnAnswered) {
+        self.calls.asked_for(&answered.content, &self.redactor);
+    }
+
     /// The text of an answer that was not streamed.
     #[must_use]
     pub(crate) fn answer_text(&self, answered: &TurnAnswered) -> String {
-        let answer = AnswerText::read(&answered.content, &self.redactor);
+        let tab = match self.style {
+            Style::Plain => " ",
+            Style::Coloured => markdown::TAB,
+        };
+        let answer = AnswerText::read_with(&answered.content, tab, &self.redactor);
         let mut text = String::new();
         if self.detail == Detail::Full && !answer.thinking.is_empty() {
             text.push_str(&self.style.dim(&indent("~ ", &answer.thinking)));
             text.push('\n');
         }
         if !answer.text.is_empty() {
-            text.push_str(&answer.text);
-            text.push('\n');
+            text.push_str(&self.prose(answer.text));
         }
         text
+    }
+
+    /// Words of the model's, redacted and clean, as whole lines: in colours Markdown, otherwise as they were written.
+    fn prose(&self, words: String) -> String {
+        match self.style {
+            Style::Plain => words + "\n",
+            Style::Coloured => markdown::whole(&words, &self.redactor),
+        }
     }
 
     /// Tokens, cost and time of an answer.
@@ -141,13 +161,31 @@ impl Transcript {
                 format!("\n{}\n", self.style.cyan(&indent(mark, &words)))
             }
             Turn::Requested(requested) => self.full(request_line(requested)),
-            Turn::Answered(answered) => format!("{}{}", self.answer_text(answered), self.answer_figures(answered)),
+            Turn::Answered(answered) => {
+                self.answered(answered);
+                format!("{}{}", self.answer_text(answered), self.answer_figures(answered))
+            }
             Turn::Failed(failed) => self.failure(failed),
             Turn::Interrupted(TurnInterrupted { by, during }) => {
                 let line = format!("interrupted by {}: {}", self.short(by, 40), self.short(during, 80));
                 format!("{}\n", self.style.yellow(&line))
             }
             Turn::Ended(ended) => self.end(ended),
+            Turn::Queued(queued) => {
+                let files = match queued.attachments.len() as u64 {
+                    0 => String::new(),
+                    files => format!(" (with {})", units::of(files, "file")),
+                };
+                format!("{}\n", self.style.dim(&format!("queued: {}{files}", self.short(&queued.text, 200))))
+            }
+            Turn::Warned(warned) => {
+                let (rule, note) = (self.short(&warned.rule, 60), self.short(&warned.note, 1_000));
+                format!(
+                    "{} {note} {}\n",
+                    self.style.yellow("! the model is warned:"),
+                    self.style.dim(&format!("({rule})"))
+                )
+            }
         }
     }
 
@@ -176,10 +214,21 @@ impl Transcript {
             TurnOutcome::ContextFull => "the context window is full",
             TurnOutcome::BudgetReached => "a budget is used up",
             TurnOutcome::RequestFailed => "the request failed",
+            TurnOutcome::Stuck => "stopped: the model went round in circles",
             TurnOutcome::RuntimeFailed => "retrace could not go on",
         };
         let note = if note.is_empty() { String::new() } else { format!(": {note}") };
-        format!("{}{note}\n", self.style.red(word))
+        let hint = match ended.outcome {
+            TurnOutcome::Stuck => "hint: a new prompt goes on from here; say what to try instead\n",
+            TurnOutcome::Completed
+            | TurnOutcome::Refused
+            | TurnOutcome::AnswerTooLong
+            | TurnOutcome::ContextFull
+            | TurnOutcome::BudgetReached
+            | TurnOutcome::RequestFailed
+            | TurnOutcome::RuntimeFailed => "",
+        };
+        format!("{}{note}\n{hint}", self.style.red(word))
     }
 
     fn tool(&mut self, tool: &payload::Tool) -> String {

@@ -3,6 +3,8 @@
 //! They run without a sandbox (asked for in so many words), so that they can run anywhere; what the sandbox does is the
 //! end-to-end tests' business.
 
+mod asked;
+mod chats;
 mod checkup;
 mod config;
 mod demo;
@@ -16,7 +18,9 @@ mod moves;
 mod outline;
 mod output;
 mod runs;
+mod screens;
 mod session_names;
+mod steered;
 mod tail;
 mod transfer;
 mod views;
@@ -24,6 +28,7 @@ mod watch;
 
 use super::invocation::Invocation;
 use super::output::Output;
+use super::place::Place;
 use super::{Cli, Exit, command, execute};
 use crate::config::{Folders, Surroundings};
 use crate::scripted::{Script, ScriptedServer, ServerOptions};
@@ -44,6 +49,8 @@ struct Machine {
     server: Option<ScriptedServer>,
     /// Cancels the next command.
     cancel: Option<CancellationToken>,
+    /// What commands are started on; a pipe at its end when nothing is said.
+    place: Option<Place>,
 }
 
 /// What a command did.
@@ -63,8 +70,10 @@ impl Machine {
         std::fs::create_dir(&workspace).unwrap();
         let folder = |name: &str| path.join(name).join("retrace");
         let folders = Folders { config: folder("config"), state: folder("state"), cache: folder("cache") };
-        let env = BTreeMap::from([("USE_SANDBOX".to_owned(), "false".to_owned())]);
-        Self { _root: root, folders, workspace, env, server: None, cancel: None }
+        // Nobody is there to be asked, and without a sandbox every call that writes would have to be.
+        let env = [("USE_SANDBOX", "false"), ("RETRACE_APPROVALS", "allow")];
+        let env = BTreeMap::from(env.map(|(name, value)| (name.to_owned(), value.to_owned())));
+        Self { _root: root, folders, workspace, env, server: None, cancel: None, place: None }
     }
 
     /// A machine whose API plays `script`.
@@ -86,6 +95,16 @@ impl Machine {
         self.env.insert(name.to_owned(), value.to_owned());
     }
 
+    /// From now on `text` is piped into commands.
+    fn pipe(&mut self, text: &str) {
+        self.place = Some(Place::of_test(Box::new(std::io::Cursor::new(text.to_owned())), false));
+    }
+
+    /// From now on somebody is there who types `text`, line by line.
+    fn types(&mut self, text: &str) {
+        self.place = Some(Place::of_test(Box::new(std::io::Cursor::new(text.to_owned())), true));
+    }
+
     /// Runs `retrace ARGS`.
     async fn run(&self, args: &[&str]) -> Ran {
         let line = std::iter::once("retrace").chain(args.iter().copied());
@@ -96,8 +115,12 @@ impl Machine {
             cwd: self.workspace.clone(),
             folders: self.folders.clone(),
             flags: Vec::new(),
+            rules: Vec::new(),
         };
         let mut invocation = Invocation::of_test(cli.global, surroundings, output.clone());
+        if let Some(place) = &self.place {
+            invocation.place = place.clone();
+        }
         if let Some(cancel) = &self.cancel {
             invocation.cancel = cancel.clone();
         }

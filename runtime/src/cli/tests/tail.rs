@@ -12,7 +12,10 @@ async fn new_events_are_shown_once_and_old_ones_not_at_all() {
     let log = MemoryLog::new();
     let (one, other) = (example_stream("one"), example_stream("other"));
     let (mut first, mut second) = (EventMaker::new(one.clone(), 1), EventMaker::new(other.clone(), 2));
-    log.append(&first.prompts(3)).await.unwrap();
+    log.append(&first.prompts(2)).await.unwrap();
+    let end = log.end().await.unwrap();
+    // It comes between the two questions, so both know it.
+    log.append(&first.prompts(1)).await.unwrap();
     let streams = log.streams(&StreamFilter::default()).await.unwrap();
     log.append(&second.prompts(1)).await.unwrap();
     log.append(&first.prompts(2)).await.unwrap();
@@ -23,7 +26,7 @@ async fn new_events_are_shown_once_and_old_ones_not_at_all() {
             shown.push(format!("{}#{}", envelope.stream.id, envelope.seq));
             if shown.len() < enough { Ok(()) } else { Err(CliError::reader_gone()) }
         };
-        assert_eq!(follow(&log, &streams, only, show).await, Err(CliError::reader_gone()));
+        assert_eq!(follow(&log, (&streams, end), only, show).await, Err(CliError::reader_gone()));
         shown
     };
     assert_eq!(shown(None, 3).await, ["other#0", "one#3", "one#4"]);

@@ -28,7 +28,7 @@ impl Session {
         let redactor = Arc::new(Redactor::new(Vec::new()));
         let transcript = Transcript::new(Style::Plain, Detail::Short, Arc::clone(&redactor), tools::all());
         let place = (Arc::clone(&log) as Arc<dyn EventLog>, stream.clone(), next_seq);
-        let watch = Watch::begin(live.listen(), LivePrinter::new(transcript), output.clone(), redactor, place);
+        let watch = Watch::begin(live.listen(), LivePrinter::new(transcript), output.clone(), redactor, place, None);
         Self { log, maker: EventMaker::new(stream, 1), live, output, watch: Some(watch) }
     }
 

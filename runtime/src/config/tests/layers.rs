@@ -30,9 +30,15 @@ fn samples(key: Key) -> [(&'static str, &'static str); 4] {
             ("tls://host:2", "tls://host:2"),
         ],
         Key::AcceptNondurable => [("true", "true"), ("", ""), ("no", "false"), ("yes", "true")],
-        Key::MaxSteps | Key::MaxTotalTokens | Key::MaxAttempts => [("11", "11"), ("", ""), ("12", "12"), ("13", "13")],
-        Key::MaxCost => [("2.5", "2.50"), ("", ""), ("$0.000001", "0.000001"), ("1000", "1000.00")],
-        Key::MaxTime | Key::CommandTimeout => [("\"30m\"", "30m"), ("", ""), ("90s", "1m 30s"), ("1h 5m", "1h 5m")],
+        Key::Effort => [("\"low\"", "low"), ("", ""), ("high", "high"), ("max", "max")],
+        Key::Approvals => [("\"ask\"", "ask"), ("", ""), ("allow", "allow"), ("auto", "auto")],
+        Key::MaxSteps | Key::MaxTotalTokens | Key::MaxTreeSteps | Key::MaxTreeTokens | Key::MaxAttempts => {
+            [("11", "11"), ("", ""), ("12", "12"), ("13", "13")]
+        }
+        Key::MaxCost | Key::MaxTreeCost => [("2.5", "2.50"), ("", ""), ("$0.000001", "0.000001"), ("1000", "1000.00")],
+        Key::MaxTime | Key::MaxTreeTime | Key::CommandTimeout => {
+            [("\"30m\"", "30m"), ("", ""), ("90s", "1m 30s"), ("1h 5m", "1h 5m")]
+        }
         Key::Expose => [
             ("[\"/opt/a\", \"/opt/b\"]", "/opt/a, /opt/b"),
             ("", ""),

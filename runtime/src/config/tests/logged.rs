@@ -10,9 +10,12 @@ fn logged() -> Settings {
         model: "claude-sonnet-5-5".to_owned(),
         max_tokens: 1_234,
         thinking: None,
+        effort: None,
         base_url: "https://api.anthropic.com".to_owned(),
         sandbox: "process".to_owned(),
+        approvals: "auto".to_owned(),
         budget: Budget { max_steps: Some(7), ..Budget::default() },
+        tree_budget: Budget { max_tokens: Some(70), ..Budget::default() },
         command_timeout_ms: 5_000,
         max_attempts: 2,
     }
@@ -38,10 +41,22 @@ fn flags_do() {
         .flag(Key::MaxSteps, "--max-steps", "50")
         .flag(Key::MaxCost, "--max-cost", "2")
         .flag(Key::Sandbox, "--sandbox", "container")
+        .flag(Key::MaxTreeSteps, "--max-tree-steps", "500")
+        .flag(Key::MaxTreeTokens, "--max-tree-tokens", "none")
+        .flag(Key::MaxTreeCost, "--max-tree-cost", "3")
+        .flag(Key::MaxTreeTime, "--max-tree-time", "1s")
+        .flag(Key::Effort, "--effort", "max")
         .flag(Key::CommandTimeout, "--command-timeout", "1m");
     let resumed = machine.config().resumed(&logged(), &models()).unwrap();
     let expected = Settings {
         budget: Budget { max_steps: Some(50), max_cost_microusd: Some(2_000_000), ..Budget::default() },
+        tree_budget: Budget {
+            max_steps: Some(500),
+            max_tokens: None,
+            max_cost_microusd: Some(3_000_000),
+            max_time_ms: Some(1_000),
+        },
+        effort: Some("max".to_owned()),
         sandbox: "container".to_owned(),
         command_timeout_ms: 60_000,
         ..logged()
@@ -83,6 +98,21 @@ fn a_log_cannot_do_without_a_sandbox() {
     }
     let lifted = Machine::new().flag(Key::Sandbox, "--sandbox", "process");
     assert_eq!(lifted.config().resumed(&bare, &models()).unwrap().settings.sandbox, "process");
+}
+
+#[test]
+fn of_a_logs_approvals_and_todays_the_stricter_hold() {
+    let of = |machine: Machine, logged_mode: &str| {
+        let logged = Settings { approvals: logged_mode.to_owned(), ..logged() };
+        machine.config().resumed(&logged, &models()).unwrap().settings.approvals
+    };
+    assert_eq!(of(Machine::new(), "allow"), "auto", "a log cannot do without asking");
+    assert_eq!(of(Machine::new(), "ask"), "ask");
+    assert_eq!(of(Machine::new().user("approvals = \"allow\"\n"), "allow"), "allow");
+    assert_eq!(of(Machine::new().user("approvals = \"allow\"\n"), "auto"), "auto");
+    assert_eq!(of(Machine::new().project("approvals = \"ask\"\n"), "auto"), "ask");
+    assert_eq!(of(Machine::new().flag(Key::Approvals, "--approvals", "allow"), "ask"), "allow");
+    assert_eq!(of(Machine::new(), "of-a-later-version"), "of-a-later-version", "which counts as ask");
 }
 
 #[test]

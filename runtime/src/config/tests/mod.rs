@@ -7,12 +7,14 @@ mod folders;
 mod layers;
 mod lists;
 mod logged;
+mod permissions;
 mod project;
 mod raw;
 mod rows;
 mod trust;
 
 use super::{Config, ConfigError, Flag, Folders, Key, Raw, Surroundings};
+use crate::permissions::RuleList;
 use std::collections::BTreeMap;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -24,6 +26,7 @@ struct Machine {
     workspace: PathBuf,
     env: BTreeMap<String, String>,
     flags: Vec<Flag>,
+    rules: Vec<(RuleList, String)>,
 }
 
 impl Machine {
@@ -33,7 +36,7 @@ impl Machine {
         let workspace = root.path().canonicalize().unwrap().join("work");
         std::fs::create_dir_all(&home).unwrap();
         std::fs::create_dir_all(&workspace).unwrap();
-        Self { _root: root, home, workspace, env: BTreeMap::new(), flags: Vec::new() }
+        Self { _root: root, home, workspace, env: BTreeMap::new(), flags: Vec::new(), rules: Vec::new() }
     }
 
     fn folders(&self) -> Folders {
@@ -80,12 +83,23 @@ impl Machine {
         self
     }
 
+    fn rule(mut self, list: RuleList, text: &str) -> Self {
+        self.rules.push((list, text.to_owned()));
+        self
+    }
+
+    fn permissions(self, text: &str) -> Self {
+        write(&self.folders().permissions_file(), text, 0o600);
+        self
+    }
+
     fn surroundings(&self) -> Surroundings {
         Surroundings {
             env: self.env.clone(),
             cwd: self.workspace.clone(),
             folders: self.folders(),
             flags: self.flags.clone(),
+            rules: self.rules.clone(),
         }
     }
 

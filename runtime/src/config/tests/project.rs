@@ -10,7 +10,8 @@ use proptest::prelude::*;
 fn stricter_values_are_taken() {
     let machine = Machine::new().project(
         "max_tokens = 500\nsandbox = \"krun\"\ncommand_timeout = \"10s\"\nmax_attempts = 2\nmask = [\"secret.txt\"]\n\
-         [budget]\nsteps = 3\ntokens = 1000\ncost = 0.5\ntime = \"1m\"\n",
+         [budget]\nsteps = 3\ntokens = 1000\ncost = 0.5\ntime = \"1m\"\n\
+         [tree_budget]\nsteps = 3\ntokens = 1000\ncost = 0.5\ntime = \"1m\"\n",
     );
     assert_eq!(machine.config().notices, Vec::<String>::new());
     assert_eq!(machine.row(Key::MaxTokens), "500 <- /work/.retrace.toml:1");
@@ -22,6 +23,10 @@ fn stricter_values_are_taken() {
     assert_eq!(machine.row(Key::MaxTotalTokens), "1000 <- /work/.retrace.toml:8");
     assert_eq!(machine.row(Key::MaxCost), "0.50 <- /work/.retrace.toml:9");
     assert_eq!(machine.row(Key::MaxTime), "1m <- /work/.retrace.toml:10");
+    assert_eq!(machine.row(Key::MaxTreeSteps), "3 <- /work/.retrace.toml:12");
+    assert_eq!(machine.row(Key::MaxTreeTokens), "1000 <- /work/.retrace.toml:13");
+    assert_eq!(machine.row(Key::MaxTreeCost), "0.50 <- /work/.retrace.toml:14");
+    assert_eq!(machine.row(Key::MaxTreeTime), "1m <- /work/.retrace.toml:15");
 }
 
 #[test]
@@ -29,21 +34,25 @@ fn everything_else_is_refused_with_a_line_each() {
     let hostile = "model = \"other\"\nthinking = \"off\"\nbase_url = \"https://evil.example\"\nworkspace = \"/\"\n\
          sandbox = \"none\"\nlog = \"nats://evil.example\"\naccept_nondurable = true\nmax_tokens = 900000\n\
          command_timeout = \"9h\"\nmax_attempts = 99\nexpose = [\"/root/.ssh\"]\n\
+         effort = \"max\"\napprovals = \"allow\"\n\
+         [tree_budget]\nsteps = \"none\"\ntokens = \"none\"\ncost = \"none\"\ntime = \"none\"\n\
          [budget]\nsteps = \"none\"\ntokens = \"none\"\ncost = \"none\"\ntime = \"none\"\n";
-    let user = "max_tokens = 1000\n[budget]\nsteps = 10\ntokens = 10\ncost = 1\ntime = \"1m\"\n";
+    let user = "max_tokens = 1000\n[tree_budget]\nsteps = 10\ntokens = 10\ncost = 1\ntime = \"1m\"\n[budget]\nsteps = 10\ntokens = 10\ncost = 1\ntime = \"1m\"\n";
     let with = Machine::new().user(user).project(hostile);
     let without = Machine::new().user(user);
     let (with_rows, without_rows) = (rows(&with), rows(&without));
     assert_eq!(with_rows, without_rows);
     let notices: String = with.config().notices.iter().map(|line| with.plain(line) + "\n").collect();
-    expect![[r"
+    expect![[r#"
         /work/.retrace.toml:7: `accept_nondurable` ignored: a project may not set it
+        /work/.retrace.toml:13: `approvals` ignored: a project may only make it stricter
         /work/.retrace.toml:3: `base_url` ignored: a project may not set it
-        /work/.retrace.toml:15: `budget.cost` ignored: a project may only make it stricter
-        /work/.retrace.toml:13: `budget.steps` ignored: a project may only make it stricter
-        /work/.retrace.toml:16: `budget.time` ignored: a project may only make it stricter
-        /work/.retrace.toml:14: `budget.tokens` ignored: a project may only make it stricter
+        /work/.retrace.toml:22: `budget.cost` ignored: a project may only make it stricter
+        /work/.retrace.toml:20: `budget.steps` ignored: a project may only make it stricter
+        /work/.retrace.toml:23: `budget.time` ignored: a project may only make it stricter
+        /work/.retrace.toml:21: `budget.tokens` ignored: a project may only make it stricter
         /work/.retrace.toml:9: `command_timeout` ignored: a project may only make it stricter
+        /work/.retrace.toml:12: `effort` ignored: a project may not set it
         /work/.retrace.toml:11: `expose` ignored: a project may not set it
         /work/.retrace.toml:6: `log` ignored: a project may not set it
         /work/.retrace.toml:10: `max_attempts` ignored: a project may only make it stricter
@@ -51,8 +60,12 @@ fn everything_else_is_refused_with_a_line_each() {
         /work/.retrace.toml:1: `model` ignored: a project may not set it
         /work/.retrace.toml:5: `sandbox` ignored: a project may only make it stricter
         /work/.retrace.toml:2: `thinking` ignored: a project may not set it
+        /work/.retrace.toml:17: `tree_budget.cost` ignored: a project may only make it stricter
+        /work/.retrace.toml:15: `tree_budget.steps` ignored: a project may only make it stricter
+        /work/.retrace.toml:18: `tree_budget.time` ignored: a project may only make it stricter
+        /work/.retrace.toml:16: `tree_budget.tokens` ignored: a project may only make it stricter
         /work/.retrace.toml:4: `workspace` ignored: a project may not set it
-    "]]
+    "#]]
     .assert_eq(&notices);
 }
 
@@ -113,12 +126,19 @@ fn at_most_as_loose(with: &Config, without: &Config) -> bool {
     let limit = |one: Option<u64>, other: Option<u64>| other.is_none_or(|other| one.is_some_and(|one| one <= other));
     let (with_values, without_values) = (&with.values, &without.values);
     let (one, other) = (with_values.budget(), without_values.budget());
+    let (one_tree, other_tree) = (with_values.tree_budget(), without_values.tree_budget());
     let masks = |config: &Config| config.values.mask.iter().map(|name| name.value.clone()).collect::<Vec<_>>();
     limit(with_values.max_tokens.value.map(u64::from), without_values.max_tokens.value.map(u64::from))
         && limit(one.max_steps.map(u64::from), other.max_steps.map(u64::from))
         && limit(one.max_tokens, other.max_tokens)
         && limit(one.max_cost_microusd, other.max_cost_microusd)
         && limit(one.max_time_ms, other.max_time_ms)
+        && limit(one_tree.max_steps.map(u64::from), other_tree.max_steps.map(u64::from))
+        && limit(one_tree.max_tokens, other_tree.max_tokens)
+        && limit(one_tree.max_cost_microusd, other_tree.max_cost_microusd)
+        && limit(one_tree.max_time_ms, other_tree.max_time_ms)
+        && with_values.approvals.value >= without_values.approvals.value
+        && with_values.effort.value == without_values.effort.value
         && with_values.command_timeout_ms.value <= without_values.command_timeout_ms.value
         && with_values.max_attempts.value <= without_values.max_attempts.value
         && surely_as_strict(with_values.sandbox.value, without_values.sandbox.value)
@@ -141,6 +161,8 @@ fn value(key: Key) -> BoxedStrategy<String> {
     match key {
         Key::Model => text(&["a", "b"]),
         Key::Thinking => text(&["off", "auto", "adaptive"]),
+        Key::Effort => text(&["low", "max", "none"]),
+        Key::Approvals => text(&["auto", "ask", "allow"]),
         Key::BaseUrl => text(&["https://a.example", "http://localhost:1"]),
         Key::ApiKey | Key::AuthToken => text(&["sk-1234567890abcdefgh"]),
         Key::Workspace => text(&["/", "..", "/tmp"]),
@@ -149,7 +171,8 @@ fn value(key: Key) -> BoxedStrategy<String> {
         Key::AcceptNondurable => prop_oneof![Just("true".to_owned()), Just("false".to_owned())].boxed(),
         Key::MaxTokens | Key::MaxAttempts => number,
         Key::MaxSteps | Key::MaxTotalTokens | Key::MaxCost => limit,
-        Key::MaxTime => {
+        Key::MaxTreeSteps | Key::MaxTreeTokens | Key::MaxTreeCost => limit,
+        Key::MaxTime | Key::MaxTreeTime => {
             prop_oneof![Just("\"none\"".to_owned()), (1_u32..9_999).prop_map(|n| format!("\"{n}s\""))].boxed()
         }
         Key::CommandTimeout => (1_u32..9_999).prop_map(|n| format!("\"{n}s\"")).boxed(),

@@ -5,6 +5,7 @@ mod cache_tests;
 mod canonical_tests;
 mod delivery_tests;
 mod frames_tests;
+mod image_tests;
 mod pairing_tests;
 mod plan_tests;
 mod script_tests;
@@ -78,6 +79,12 @@ pub(super) fn checked(request: &Value) -> Result<(), ApiError> {
     let row = row(validate::model_id(request)?);
     validate::check(request, &row, Endpoint::Messages, Version::Of2023)?;
     validate::check_end(request, &row, false)
+}
+
+/// What the server would refuse the body with, for tests of what makes bodies.
+pub(crate) fn refusal(body: &[u8]) -> Option<String> {
+    let request = serde_json::from_slice(body).unwrap();
+    checked(&request).err().map(|error| error.message)
 }
 
 /// Asserts that every request of the first list passes, and every one of the second is refused with its message.

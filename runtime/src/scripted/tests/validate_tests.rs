@@ -126,10 +126,9 @@ fn system_messages_only_after_the_user_and_only_where_they_exist() {
 
 #[test]
 fn messages_say_something() {
-    let image = json!({ "type": "image", "source": { "type": "base64", "media_type": "image/png", "data": "aGk=" } });
+    let image = json!({ "type": "image", "source": { "type": "base64", "media_type": "image/png", "data": "" } });
     rule(
         &[
-            messages(json!([user(json!([text("a"), image]))])),
             messages(json!([user(
                 json!([{ "type": "search_result", "source": "s", "title": "t", "content": [text("x")] }])
             )])),
@@ -337,10 +336,20 @@ fn output_config() {
     rule(
         &[
             with(json!({ "output_config": { "effort": "xhigh" } })),
+            with(json!({ "model": "claude-opus-4-5", "output_config": { "effort": "high" } })),
+            with(json!({ "model": "claude-haiku-4-5", "output_config": { "effort": null } })),
             with(json!({ "output_config": { "format": { "type": "json_schema", "schema": { "type": "object" } } } })),
         ],
         &[
             ("output_config.effort: Input should be 'low'", with(json!({ "output_config": { "effort": "huge" } }))),
+            (
+                "This model does not support the effort parameter.",
+                with(json!({ "model": "claude-haiku-4-5", "output_config": { "effort": "low" } })),
+            ),
+            (
+                "does not support effort level 'xhigh'. Supported levels: low, medium, high, max.",
+                with(json!({ "model": "claude-opus-4-6", "output_config": { "effort": "xhigh" } })),
+            ),
             (
                 "output_config.format.schema: Field required",
                 with(json!({ "output_config": { "format": { "type": "json_schema" } } })),

@@ -2,6 +2,7 @@
 
 use serde_json::{Map, Value};
 
+use super::images;
 use super::shape::{array, below, boolean, is_name, object, one_of, only, optional, required, string};
 use crate::scripted::api_error::ApiError;
 
@@ -114,10 +115,14 @@ fn check_tool_result(fields: &Map<String, Value>, path: &str) -> Result<(), ApiE
         boolean(flag, &below(path, "is_error"))?;
     }
     let content_path = below(path, "content");
+    let failed = fields.get("is_error").and_then(Value::as_bool) == Some(true);
     match fields.get("content") {
         None | Some(Value::String(_)) => Ok(()),
         Some(content) => {
             for (index, block) in array(content, &content_path)?.iter().enumerate() {
+                if failed && block.get("type").and_then(Value::as_str) != Some("text") {
+                    return Err(ApiError::at(path, "all content must be type \"text\" if \"is_error\" is true"));
+                }
                 check_one(block, &below(&content_path, index), &OF_RESULT, "tool_result")?;
             }
             Ok(())
@@ -159,8 +164,12 @@ fn check_source(fields: &Map<String, Value>, path: &str, kind: &str) -> Result<(
         } else {
             &["application/pdf"]
         };
-        one_of(required(source, &source_path, "media_type")?, &below(&source_path, "media_type"), media)?;
-        string(required(source, &source_path, "data")?, &below(&source_path, "data"))?;
+        let media_type =
+            one_of(required(source, &source_path, "media_type")?, &below(&source_path, "media_type"), media)?;
+        let data = string(required(source, &source_path, "data")?, &below(&source_path, "data"))?;
+        if kind == "image" {
+            images::check_data(media_type, data, &source_path)?;
+        }
     }
     Ok(())
 }

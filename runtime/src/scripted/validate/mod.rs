@@ -6,6 +6,7 @@
 
 mod blocks;
 mod breakpoints;
+mod images;
 mod messages;
 mod pairing;
 mod sampling;
@@ -75,6 +76,7 @@ pub(super) fn check(request: &Value, row: &ModelRow, endpoint: Endpoint, version
     sampling::check(fields, row, version)?;
     messages::check(fields, row)?;
     pairing::check(fields)?;
+    images::check(fields, row)?;
     breakpoints::check(request)
 }
 

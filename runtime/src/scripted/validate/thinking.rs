@@ -3,8 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::shape::{below, integer, object, one_of, only, optional, required};
-use super::top_level::THINKING_EFFORTS;
-use crate::claude::{ModelRow, ThinkingType};
+use crate::claude::{Effort, ModelRow, ThinkingType};
 use crate::scripted::api_error::ApiError;
 use crate::scripted::plan::ThinkingDisplay;
 
@@ -64,8 +63,10 @@ fn check_budget(thinking: &Map<String, Value>, fields: &Map<String, Value>) -> R
 /// The highest efforts exist with thinking only.
 fn check_effort(fields: &Map<String, Value>) -> Result<(), ApiError> {
     let effort = fields.get("output_config").and_then(|config| config.get("effort")).and_then(Value::as_str);
-    match effort.filter(|effort| THINKING_EFFORTS.contains(effort)) {
-        Some(effort) => Err(ApiError::invalid(format!("thinking cannot be turned off at effort \"{effort}\""))),
+    match effort.and_then(Effort::named).filter(|effort| effort.needs_thinking()) {
+        Some(effort) => {
+            Err(ApiError::invalid(format!("thinking cannot be turned off at effort \"{}\"", effort.as_str())))
+        }
         None => Ok(()),
     }
 }

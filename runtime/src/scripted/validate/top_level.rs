@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 use super::Endpoint;
 use super::blocks;
 use super::shape::{array, below, boolean, integer, object, one_of, only, optional, required, string};
-use crate::claude::ModelRow;
+use crate::claude::{Effort, ModelRow};
 use crate::scripted::api_error::ApiError;
 
 /// Fields of both endpoints, then those of `/v1/messages` alone.
@@ -35,9 +35,6 @@ const MESSAGES_FIELDS: [&str; 11] = [
     "top_p",
 ];
 
-/// Efforts that a model can only make while it thinks.
-pub(super) const THINKING_EFFORTS: [&str; 2] = ["xhigh", "max"];
-
 pub(super) fn check(fields: &Map<String, Value>, row: &ModelRow, endpoint: Endpoint) -> Result<(), ApiError> {
     match endpoint {
         Endpoint::Messages => {
@@ -66,7 +63,7 @@ pub(super) fn check(fields: &Map<String, Value>, row: &ModelRow, endpoint: Endpo
         optional(fields, name).map(|value| string(value, name)).transpose()?;
     }
     if let Some(config) = fields.get("output_config") {
-        check_output_config(config)?;
+        check_output_config(config, row)?;
     }
     Ok(())
 }
@@ -108,11 +105,11 @@ fn check_stop_sequences(fields: &Map<String, Value>) -> Result<(), ApiError> {
     Ok(())
 }
 
-fn check_output_config(config: &Value) -> Result<(), ApiError> {
+fn check_output_config(config: &Value, row: &ModelRow) -> Result<(), ApiError> {
     let config = object(config, "output_config")?;
     only(config, "output_config", &["effort", "format"])?;
     if let Some(effort) = optional(config, "effort") {
-        one_of(effort, "output_config.effort", &["low", "medium", "high", "xhigh", "max"])?;
+        check_effort(effort, row)?;
     }
     if let Some(format) = optional(config, "format") {
         let format = object(format, "output_config.format")?;
@@ -121,4 +118,17 @@ fn check_output_config(config: &Value) -> Result<(), ApiError> {
         object(required(format, "output_config.format", "schema")?, "output_config.format.schema")?;
     }
     Ok(())
+}
+
+fn check_effort(effort: &Value, row: &ModelRow) -> Result<(), ApiError> {
+    let effort = one_of(effort, "output_config.effort", &Effort::ALL.map(Effort::as_str))?;
+    let levels: Vec<&str> = row.effort.iter().map(|level| level.as_str()).collect();
+    if levels.is_empty() {
+        return Err(ApiError::invalid("This model does not support the effort parameter."));
+    }
+    if levels.contains(&effort) {
+        return Ok(());
+    }
+    let levels = levels.join(", ");
+    Err(ApiError::invalid(format!("This model does not support effort level '{effort}'. Supported levels: {levels}.")))
 }

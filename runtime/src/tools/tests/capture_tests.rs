@@ -39,6 +39,20 @@ fn an_escape_split_over_pieces_is_taken_out() {
 }
 
 #[test]
+fn a_progress_bar_is_shown_while_it_moves() {
+    let bar: [(Source, &[u8]); 4] = [
+        (Source::Stdout, b"10%\r20%\r"),
+        (Source::Stdout, b"30%\r"),
+        (Source::Stdout, b"\ndone\r"),
+        (Source::Stdout, b"\n"),
+    ];
+    let (seen, all) = captured(&bar, 1000);
+    // What ends in `\r` waits: the `\n` that belongs to it may come yet.
+    assert_eq!(seen, ["10%\n", "20%\n", "30%\n", "done\n"]);
+    assert_eq!(all.text, "10%\n20%\n30%\ndone\n");
+}
+
+#[test]
 fn past_the_limit_bytes_are_counted_not_kept() {
     let (seen, all) =
         captured(&[(Source::Stdout, b"12345\n"), (Source::Stdout, b"67890\n"), (Source::Stdout, b"x\n")], 8);

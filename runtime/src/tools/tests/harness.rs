@@ -1,6 +1,6 @@
 //! A real sandbox over a temporary workspace, with everything a tool needs.
 
-use crate::tools::{Tool, ToolContext, ToolFailure, ToolResult, all};
+use crate::tools::{Background, Tool, ToolContext, ToolFailure, ToolResult, all};
 use retrace_events::log::MemoryLog;
 use retrace_events::redact::Redactor;
 use retrace_events::{BlobRef, CallId};
@@ -47,6 +47,7 @@ impl Bench {
             command_timeout_ms: 60_000,
             redactor: Arc::new(Redactor::new(vec![SECRET.to_owned()])),
             outputs: Arc::new(move |call| outputs.lock().unwrap().get(call).copied()),
+            background: Arc::new(Background::new()),
             progress: Arc::new(move |text| progress.lock().unwrap().push_str(text)),
             cancel: CancellationToken::new(),
         };
@@ -70,6 +71,22 @@ impl Bench {
         std::fs::read(self.path(path)).unwrap()
     }
 
+    /// Ends the sandbox the hard way, from the host's side.
+    pub(super) fn kill_sandbox(&self) {
+        let folder = self.folder.path().to_str().unwrap().as_bytes();
+        let mut killed = 0;
+        for entry in std::fs::read_dir("/proc").unwrap().flatten() {
+            let Some(pid) = entry.file_name().to_str().and_then(|name| name.parse().ok()) else { continue };
+            let arguments = std::fs::read(entry.path().join("cmdline")).unwrap_or_default();
+            if pid != std::process::id().cast_signed() && arguments.windows(folder.len()).any(|part| part == folder) {
+                let pid = rustix::process::Pid::from_raw(pid).unwrap();
+                rustix::process::kill_process(pid, rustix::process::Signal::KILL).unwrap();
+                killed += 1;
+            }
+        }
+        assert!(killed > 0, "the sandbox was not found");
+    }
+
     /// What lies beside the workspace must stay as it was.
     pub(super) fn assert_outside_untouched(&self) {
         assert_eq!(std::fs::read(self.folder.path().join("outside.txt")).unwrap(), b"not yours");
@@ -91,6 +108,27 @@ impl Bench {
             self.kept.lock().unwrap().insert(call, output);
         }
         Ok(result)
+    }
+
+    /// Starts a command in the background, which must not be over at once.
+    pub(super) async fn background(&self, command: &str) -> CallId {
+        let call = CallId(format!("toolu_{}", self.calls.load(Ordering::Relaxed)));
+        let result = self.run("bash", serde_json::json!({"command": command, "background": true})).await;
+        assert_eq!(result.background.as_deref(), Some(&*self.context.redactor.redact(command)), "{}", result.content);
+        call
+    }
+
+    /// Reads a background command's output until it has `text`.
+    pub(super) async fn read_until(&self, call: &CallId, text: &str) -> String {
+        let mut wait_ms = 0;
+        loop {
+            let output = self.ok("read_output", serde_json::json!({"call_id": call, "wait_ms": wait_ms})).await;
+            wait_ms = 10_000;
+            if output.contains(text) {
+                return output;
+            }
+            assert!(output.contains("still running"), "{text:?} never came: {output}");
+        }
     }
 
     /// As [`Self::try_run`], for calls that can be carried out.

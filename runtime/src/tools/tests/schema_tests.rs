@@ -21,7 +21,8 @@ fn the_text_is_compact_and_in_order() {
     assert!(json.starts_with(r#"[{"name":"bash","description":""#), "{json}");
     let parsed: Value = serde_json::from_str(&json).unwrap();
     let names: Vec<&str> = parsed.as_array().unwrap().iter().map(|tool| tool["name"].as_str().unwrap()).collect();
-    assert_eq!(names, ["bash", "read_file", "write_file", "edit_file", "list_dir", "search_files", "read_output"]);
+    let expected = ["bash", "read_file", "write_file", "edit_file", "list_dir", "search_files", "read_output"];
+    assert_eq!(names, [&expected[..], &["kill", "todo", "ask_user"]].concat());
     assert!(!json.contains('\n'));
 }
 
@@ -76,11 +77,39 @@ async fn input_that_does_not_fit_is_explained() {
         ("list_dir", json!({"depth": 1.5}), "invalid type: floating point"),
         ("search_files", json!({"query": "x"}), "unknown field `query`"),
         ("read_output", Value::Null, "invalid type: null"),
+        ("kill", json!({"call": "x"}), "unknown field `call`"),
+        ("todo", json!({"items": [{"text": "x", "status": "later"}]}), "unknown variant `later`"),
+        ("ask_user", json!({"question": 1}), "invalid type: integer `1`"),
     ];
     for (tool, input, expected) in table {
         let text = bench.fails(tool, input).await;
         assert!(text.starts_with(&format!("invalid input for {tool}: ")) && text.contains(expected), "{text}");
     }
+}
+
+#[tokio::test]
+async fn what_cannot_work_is_known_without_running_it() {
+    let bench = super::harness::Bench::new().await;
+    let table = [
+        ("bash", json!({"command": " "})),
+        ("read_output", json!({"call_id": "x", "grep": "("})),
+        ("read_file", json!({})),
+        ("ask_user", json!({"question": "?", "options": ["", ""]})),
+    ];
+    for (tool, input) in table {
+        let refused = tool_named(tool).refused(&input).unwrap();
+        assert_eq!(refused, bench.run(tool, input.clone()).await);
+        assert!(refused.is_error && tool_named(tool).preview(&bench.context, &input).await.is_none());
+    }
+    for (tool, input) in [("bash", json!({"command": "false"})), ("read_file", json!({"path": "../.."}))] {
+        assert_eq!(tool_named(tool).refused(&input), None);
+    }
+}
+
+#[test]
+fn only_a_question_waits_for_a_person() {
+    let waiting: Vec<&str> = all().iter().filter(|tool| tool.waits_for_user()).map(|tool| tool.name()).collect();
+    assert_eq!(waiting, ["ask_user"]);
 }
 
 #[test]
@@ -98,6 +127,13 @@ fn summaries_are_one_line_for_any_input() {
         ("list_dir", json!({}), "."),
         ("search_files", json!({"pattern": "fn main", "glob": "*.rs"}), "/fn main/ in *.rs"),
         ("read_output", json!({"call_id": "toolu_1", "from_end": 20}), "toolu_1, last 20 lines"),
+        ("kill", json!({"call_id": "toolu_1"}), "toolu_1"),
+        (
+            "todo",
+            json!({"items": [{"text": "a", "status": "done"}, {"text": "b", "status": "in_progress"}]}),
+            "1 of 2 done: b",
+        ),
+        ("ask_user", json!({"question": "Which\none?"}), "Which one?"),
     ];
     for (tool, input, expected) in table {
         assert_eq!(tool_named(tool).summary(&input), expected);

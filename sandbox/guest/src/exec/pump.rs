@@ -26,6 +26,9 @@ const GRACE: Duration = Duration::from_millis(250);
 /// The most output read at once.
 const CHUNK_BYTES: u64 = 64 * 1024;
 
+/// How long a command that was asked to end may take.
+const TERMINATION: Duration = Duration::from_secs(2);
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Source {
     Wake,
@@ -43,6 +46,8 @@ pub(super) struct Pump<'a> {
     started: Instant,
     deadline: Option<Instant>,
     max_output_bytes: u64,
+    /// When to kill the command that was asked to end.
+    terminating: Option<Instant>,
     /// When to kill what the ended command left behind.
     ending: Option<Instant>,
     /// Set when the tree was killed: how long to wait for the rest of what is in the pipes.
@@ -72,6 +77,7 @@ impl<'a> Pump<'a> {
             started,
             deadline: spec.timeout_ms.and_then(|timeout_ms| started.checked_add(Duration::from_millis(timeout_ms))),
             max_output_bytes: spec.limits.max_output_bytes.unwrap_or(u64::MAX),
+            terminating: None,
             ending: None,
             drain: None,
             remains: Remains::Unknown,
@@ -123,7 +129,12 @@ impl<'a> Pump<'a> {
             return;
         }
         let now = Instant::now();
-        if self.mailbox.killed() {
+        if self.terminating.is_none() && self.mailbox.terminated() {
+            self.terminating = Some(now + TERMINATION);
+            self.end.killed = true;
+            tree::terminate_descendants(pid_of(&self.launched.supervisor));
+        }
+        if self.mailbox.killed() || self.terminating.is_some_and(|deadline| deadline <= now) {
             self.end.killed = true;
         } else if self.ending.is_none() && self.deadline.is_some_and(|deadline| deadline <= now) {
             self.end.timed_out = true;
@@ -197,7 +208,7 @@ impl<'a> Pump<'a> {
         let alarm = match (self.drain, self.ending) {
             (Some(drain), _) => Some(drain).filter(|_| has_credit),
             (None, Some(ending)) => Some(ending),
-            (None, None) => self.deadline,
+            (None, None) => self.terminating.into_iter().chain(self.deadline).min(),
         }?;
         // Rounded up by a little, so that the clock has passed when poll returns.
         let left = alarm.saturating_duration_since(Instant::now()) + Duration::from_micros(100);

@@ -26,6 +26,15 @@ pub(super) fn kill_descendants(root: i32) -> u32 {
     hunt(|all| descendants(all, &[root]))
 }
 
+/// Asks everything below `root` to end; a process that is being started just now may not hear it.
+pub(super) fn terminate_descendants(root: i32) {
+    for pid in descendants(&processes(), &[root]) {
+        signal(pid, Signal::TERM);
+        // One that is stopped hears it only when it goes on.
+        signal(pid, Signal::CONT);
+    }
+}
+
 /// Kills our own children that are not in `known`, with everything below them, and reaps them.
 pub(super) fn kill_strays(known: &HashSet<i32>) -> u32 {
     let own = std::process::id().cast_signed();

@@ -1,7 +1,7 @@
 //! The messages of the protocol: what the host asks and what the guest answers.
 //!
-//! Every request has an id of its own, chosen by the host and never used twice; several run at once. `Data`, `Credit`
-//! and `Kill` carry the id of the request they belong to. A request ends with exactly one closing answer
+//! Every request has an id of its own, chosen by the host and never used twice; several run at once. `Data`, `Credit`,
+//! `Kill` and `Terminate` carry the id of the request they belong to. A request ends with exactly one closing answer
 //! ([`Response::is_final`]); answers before that are parts of it.
 
 mod exec;
@@ -62,6 +62,9 @@ pub enum Request {
     },
     /// Ends the request: a command's whole process tree, a listing, a search, a half-sent write.
     Kill,
+    /// Sends SIGTERM to everything of a command, and kills what is left of it two seconds later. Other requests end as
+    /// with `Kill`.
+    Terminate,
     /// Reads a range of a file.
     Read(ReadSpec),
     /// Writes a file; its contents follow as `Data`.

@@ -35,6 +35,12 @@ pub(super) fn dispatch(guest: &Arc<Guest>, id: u64, request: Request, body: Vec<
             }
             Ok(())
         }
+        Request::Terminate => {
+            if let Some(mailbox) = guest.registry.find(id) {
+                mailbox.terminate();
+            }
+            Ok(())
+        }
         // The reader takes shutdown for itself; here it can only be a ping's equal.
         Request::Ping | Request::Shutdown => guest.outbox.send(id, &Response::Pong, &[]),
         Request::Exec(spec) => start(guest, id, Intake::Stdin, Box::new(move |g, id, m| exec::run(g, id, &spec, m))),

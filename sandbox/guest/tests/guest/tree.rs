@@ -79,6 +79,48 @@ fn a_kill_takes_the_whole_tree() {
 }
 
 #[test]
+fn a_command_that_is_asked_to_end_may_tidy_up() {
+    let mut client = Client::new();
+    let script = "trap 'echo tidied; exit 5' TERM; echo ready; while :; do :; done";
+    let id = client.start(&Request::Exec(shell(script)));
+    let (Response::Stdout, _) = client.next(id) else { panic!("no output") };
+    client.send(id, &Request::Terminate, &[]);
+    let ran = client.ran(id).unwrap();
+    assert_eq!((String::from_utf8_lossy(&ran.stdout).as_ref(), ran.end.code), ("tidied\n", Some(5)));
+    assert!(ran.end.killed && !ran.end.timed_out);
+}
+
+#[test]
+fn a_request_to_end_reaches_the_whole_tree_and_what_is_stopped() {
+    let mut client = Client::new();
+    let script = "setsid sleep 1000 & echo $!; kill -STOP $!; exec sleep 1000";
+    let id = client.start(&Request::Exec(shell(script)));
+    let (Response::Stdout, output) = client.next(id) else { panic!("no output") };
+    let started = Instant::now();
+    client.send(id, &Request::Terminate, &[]);
+    let ran = client.ran(id).unwrap();
+    assert_eq!(ran.end.signal, Some(libc::SIGTERM));
+    assert!(!lives(pid(&output)));
+    assert!(started.elapsed().as_millis() < 1_900, "nothing had to be killed");
+}
+
+#[test]
+fn a_command_that_will_not_end_is_killed_a_little_later() {
+    let mut client = Client::new();
+    let script = "trap '' TERM; setsid sleep 1000 & echo $!; while :; do :; done";
+    let id = client.start(&Request::Exec(shell(script)));
+    let (Response::Stdout, output) = client.next(id) else { panic!("no output") };
+    let started = Instant::now();
+    client.send(id, &Request::Terminate, &[]);
+    // Asking again neither hurries nor delays it.
+    client.send(id, &Request::Terminate, &[]);
+    let ran = client.ran(id).unwrap();
+    assert_eq!((ran.end.signal, ran.end.killed), (Some(libc::SIGKILL), true));
+    assert!(started.elapsed().as_millis() >= 2_000, "it had its time");
+    assert!(!lives(pid(&output)));
+}
+
+#[test]
 fn a_fork_bomb_is_ended() {
     let mut client = Client::new();
     // Bounded by itself to a hundred processes, since nothing else bounds root here.

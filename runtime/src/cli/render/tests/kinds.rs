@@ -1,7 +1,7 @@
 //! Every kind of event in every style and detail: a line or none, harmless, bounded, without secrets where text is foreign.
 
 use super::clean::assert_harmless;
-use super::{SECRET, events, redactor, text};
+use super::{SECRET, events, redactor, text, uncoloured};
 use crate::cli::render::{Detail, Style, Transcript, units};
 use crate::tools;
 use proptest::prelude::*;
@@ -18,13 +18,6 @@ const MOST_CHARS: usize = 2_000;
 fn coloured(payloads: &[Payload]) -> String {
     let mut transcript = Transcript::new(Style::Coloured, Detail::Full, redactor(), tools::all());
     events(payloads.to_vec()).iter().map(|event| transcript.event(event)).collect()
-}
-
-/// `text` without the sequences that [`Style`] writes.
-fn uncoloured(text: &str) -> String {
-    ["0", "1", "2", "31", "32", "33", "36"]
-        .iter()
-        .fold(text.to_owned(), |text, code| text.replace(&format!("\u{1b}[{code}m"), ""))
 }
 
 #[test]

@@ -1,8 +1,9 @@
 //! What is shown while an agent works.
 
 use super::{answered, called, events, finished, prompted, some_event, transcript};
+use super::{readable, redactor};
 use crate::agent::Live;
-use crate::cli::render::{Detail, LivePrinter};
+use crate::cli::render::{Detail, LivePrinter, Style, Transcript};
 use retrace_events::CallId;
 use retrace_events::payload::Payload;
 use retrace_events::payload::turn::{TurnFailed, TurnFailure};
@@ -103,4 +104,32 @@ fn output_and_thinking_are_not_shown_but_end_a_block() {
 fn notices_are_clean() {
     let notice = Live::Notice("the sandbox\u{1b}[2J ended".to_owned());
     assert_eq!(show(&mut printer(), vec![words("text "), notice]), "text\n! the sandbox␛[2J ended\n");
+}
+
+#[test]
+fn colours_are_the_same_whether_an_answer_streamed_or_not() {
+    let coloured = || LivePrinter::new(Transcript::new(Style::Coloured, Detail::Short, redactor(), Vec::new()));
+    let text = "## Plan\n\n- **first** `x`\n\n| a |\n|---|\n| b |\n\n```rust\nlet a = 1;\n```\nlast *words* here";
+    let answer = || {
+        let content = serde_json::json!([{ "type": "text", "text": text }]).to_string();
+        logged(answered(&content))
+    };
+    let at_once = readable(&show(&mut coloured(), vec![answer()]));
+    assert!(at_once.contains("‹1›Plan‹›\n\n• ‹1›first‹› ‹36›x‹›\n"), "{at_once}");
+    assert!(at_once.contains("last ‹3›words‹› here\n‹2›  35,200 in"), "{at_once}");
+    for cut in [1, 3, 7, 40, 1_000] {
+        let mut items: Vec<Live> =
+            text.as_bytes().chunks(cut).map(|piece| words(std::str::from_utf8(piece).unwrap())).collect();
+        items.push(answer());
+        assert_eq!(readable(&show(&mut coloured(), items)), at_once, "in pieces of {cut}");
+    }
+}
+
+#[test]
+fn a_block_of_code_ends_with_its_answer() {
+    let mut printer = LivePrinter::new(Transcript::new(Style::Coloured, Detail::Short, redactor(), Vec::new()));
+    let cut_off = answered(r#"[{"type":"text","text":"```\n**code**"}]"#);
+    let shown = show(&mut printer, vec![words("```\n**code**"), logged(cut_off), words("**text**\n")]);
+    let shown = readable(&shown);
+    assert!(shown.starts_with("‹2›```‹›\n**code**\n‹2›  35,200 in") && shown.ends_with("‹1›text‹›\n"), "{shown}");
 }

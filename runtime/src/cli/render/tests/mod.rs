@@ -1,8 +1,13 @@
 //! Tests of what people see.
 
+mod asks;
 mod clean;
+mod conversation;
 mod kinds;
 mod live;
+mod markdown;
+mod pieces;
+mod plain_reference;
 mod streamed;
 mod transcript;
 mod units;
@@ -108,4 +113,31 @@ fn finished(call: &str, code: Option<i32>, content: &str) -> Payload {
         duration_ms: 1_234,
     }
     .into()
+}
+
+/// `text` without the sequences that [`Style`] writes: numbers and an `m`. All others stay, for whoever looks for them.
+fn uncoloured(text: &str) -> String {
+    let mut parts = text.split("\u{1b}[");
+    let mut plain = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let codes = part.len() - part.trim_start_matches(|c: char| c.is_ascii_digit() || c == ';').len();
+        match part[codes..].strip_prefix('m') {
+            Some(rest) if codes > 0 => plain.push_str(rest),
+            Some(_) | None => plain.push_str(&format!("\u{1b}[{part}")),
+        }
+    }
+    plain
+}
+
+/// `text` with its colour codes as `‹1;36›`, and where they end as `‹›`, so that they can be read.
+fn readable(text: &str) -> String {
+    text.replace("\u{1b}[0m", "‹›")
+        .replace("\u{1b}[", "‹")
+        .split('‹')
+        .enumerate()
+        .map(|(at, part)| match at {
+            0 => part.to_owned(),
+            _ => format!("‹{}", part.replacen('m', if part.starts_with('›') { "m" } else { "›" }, 1)),
+        })
+        .collect()
 }

@@ -3,7 +3,7 @@
 use super::{SECRET, answered, called, events, finished, prompted, redactor, some_event, started, text, transcript};
 use crate::cli::render::{Detail, Style, Transcript};
 use expect_test::expect;
-use retrace_events::fold::{CallProgress, OpenCall};
+use retrace_events::fold::{CallApproval, CallProgress, OpenCall};
 use retrace_events::payload::sandbox::{SandboxLimitHit, SandboxNetworkAttempted};
 use retrace_events::payload::tool::{ToolExit, ToolFinished, ToolOutcomeUnknown};
 use retrace_events::payload::turn::{TurnEnded, TurnFailed, TurnFailure, TurnInterrupted, TurnOutcome};
@@ -240,6 +240,7 @@ fn results_of_calls_from_before_are_named() {
         tool: "bash".to_owned(),
         input: r#"{"command":"make"}"#.to_owned(),
         progress: CallProgress::Asked,
+        approval: CallApproval::Undecided,
     };
     let mut transcript = transcript(Detail::Short);
     transcript.know(&[call]);

@@ -1,0 +1,69 @@
+//! Epochs as the loop begins them, and what instruction files add to one that has begun.
+
+use super::agent_handle::Agent;
+use super::error::AgentError;
+use super::live::Live;
+use crate::context::{EpochPlan, Instructions, RENDERER, differs, instructions, known_instructions, new_epoch};
+use crate::tools;
+use retrace_events::payload::context::ContextRetrieved;
+use std::sync::Arc;
+
+impl Agent {
+    /// Why the present epoch does not fit the settings any more; `None` while it does.
+    pub(super) fn outdated(&self) -> Option<String> {
+        let epoch = self.state.epoch.as_ref()?;
+        differs(&epoch.start, &self.settings, &self.parts.models.row(&self.settings.model))
+    }
+
+    /// Begins an epoch. A later one keeps the whole conversation and loses its thinking, which is bound to the settings before.
+    pub(super) async fn begin_epoch(&mut self, why: String) -> Result<(), AgentError> {
+        let (sandbox, redactor) = (self.sandbox.clone(), Arc::clone(&self.parts.redactor));
+        let folder = self.parts.user_instructions.clone();
+        let Instructions { passages, notices } =
+            self.attend(instructions::collect(&sandbox, &folder, &redactor)).await?;
+        if self.ears.told_to_stop() {
+            return Ok(());
+        }
+        self.tell(notices);
+        let row = self.parts.models.row(&self.settings.model);
+        let plan = EpochPlan {
+            number: self.state.epoch.as_ref().map_or(1, |epoch| epoch.start.number + 1),
+            settings: &self.settings,
+            row: &row,
+            tools_json: tools::tools_json(&self.tools),
+            workspace: &self.workspace,
+            backend: self.sandbox.backend_name(),
+            seed: passages,
+            from_seq: 0,
+            why,
+        };
+        let (epoch, warning) = new_epoch(plan)?;
+        self.append(vec![(epoch.into(), None)]).await?;
+        self.tell(warning);
+        Ok(())
+    }
+
+    /// Puts the instruction files of folders that were touched for the first time at the tail.
+    pub(super) async fn instruct(&mut self, touched: &[String]) -> Result<(), AgentError> {
+        let present = self.state.epoch.as_ref().is_some_and(|epoch| epoch.start.renderer == RENDERER);
+        if touched.is_empty() || !present || !self.between_steps() || self.ears.told_to_stop() {
+            return Ok(());
+        }
+        let known = known_instructions(&self.state);
+        let (sandbox, redactor) = (self.sandbox.clone(), Arc::clone(&self.parts.redactor));
+        let Instructions { passages, notices } =
+            self.attend(instructions::nested(&sandbox, &redactor, touched, &known)).await?;
+        self.tell(notices);
+        if !passages.is_empty() {
+            let query = "instructions for the folders that were touched".to_owned();
+            self.append(vec![(ContextRetrieved { query, passages, index_position: 0 }.into(), None)]).await?;
+        }
+        Ok(())
+    }
+
+    fn tell(&self, notices: impl IntoIterator<Item = String>) {
+        for notice in notices {
+            self.parts.live.send(Live::Notice(notice));
+        }
+    }
+}

@@ -1,0 +1,163 @@
+//! Listening while working: what others say through the control stream, and what the front end orders.
+//!
+//! Invariant: the events of the control stream are taken strictly in their order, and each is handled in the same batch as what
+//! comes of it ([`super::control`]); none is taken while an interruption is on its way into the log.
+
+use super::agent_handle::Agent;
+use super::error::AgentError;
+use super::live::Live;
+use super::order::AgentOrder;
+use retrace_events::control::Inbox;
+use retrace_events::payload::session::SessionConfigured;
+use retrace_events::{CallId, Event, EventId, LogError};
+use std::collections::HashMap;
+use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
+
+/// An interruption that was asked for and is not in the log yet.
+#[derive(Debug, Clone)]
+pub(super) struct Stop {
+    /// Who asked, as the log will say it.
+    pub(super) by: String,
+    /// The control event that asked: its id and place.
+    pub(super) asked: (EventId, u64),
+}
+
+/// What an agent listens with.
+pub(super) struct Ears {
+    pub(super) inbox: Inbox,
+    orders: Option<mpsc::Receiver<AgentOrder>>,
+    /// Ends what is going on at the moment.
+    pub(super) step: CancellationToken,
+    /// Ends one call.
+    pub(super) calls: HashMap<CallId, CancellationToken>,
+    pub(super) stop: Option<Stop>,
+}
+
+/// What was heard.
+enum Heard {
+    Control(Result<Event, LogError>),
+    Order(Option<AgentOrder>),
+}
+
+impl Ears {
+    pub(super) fn new(inbox: Inbox, cancel: &CancellationToken) -> Self {
+        Self { inbox, orders: None, step: cancel.child_token(), calls: HashMap::new(), stop: None }
+    }
+
+    pub(super) fn take_orders_from(&mut self, orders: mpsc::Receiver<AgentOrder>) {
+        self.orders = Some(orders);
+    }
+
+    /// Whether somebody wants the turn to end.
+    pub(super) fn told_to_stop(&self) -> bool {
+        self.step.is_cancelled()
+    }
+
+    async fn next(&mut self) -> Heard {
+        let orders = self.orders.as_mut();
+        let order = async {
+            match orders {
+                Some(orders) => orders.recv().await,
+                None => std::future::pending().await,
+            }
+        };
+        tokio::select! {
+            event = self.inbox.next() => Heard::Control(event),
+            order = order => Heard::Order(order),
+        }
+    }
+}
+
+impl Agent {
+    /// Does `work` and listens meanwhile. `work` must end soon after [`Ears::step`] is cancelled.
+    pub(super) async fn attend<T>(&mut self, work: impl Future<Output = T>) -> Result<T, AgentError> {
+        tokio::pin!(work);
+        // Who cannot hear works on: a log that is gone shows at the next append.
+        let mut deaf = false;
+        loop {
+            let stopping = self.ears.told_to_stop();
+            let heard = tokio::select! {
+                biased;
+                done = &mut work => return Ok(done),
+                heard = self.ears.next(), if !deaf && !stopping => heard,
+            };
+            deaf = self.heard(heard).await?;
+        }
+    }
+
+    /// Waits until something is said, and takes it in.
+    pub(super) async fn rest(&mut self) -> Result<(), AgentError> {
+        let background = std::sync::Arc::clone(&self.background);
+        let step = self.ears.step.clone();
+        let heard = tokio::select! {
+            () = step.cancelled() => return Ok(()),
+            end = background.ended() => {
+                self.ended.push_back(end);
+                return Ok(());
+            }
+            heard = self.ears.next() => heard,
+        };
+        if let Heard::Control(Err(error)) = heard {
+            return Err(error.into());
+        }
+        self.heard(heard).await.map(drop)
+    }
+
+    /// Takes the orders that were given before the one to leave was heard.
+    pub(super) async fn take_last_orders(&mut self) -> Result<(), AgentError> {
+        while let Some(order) = self.ears.orders.as_mut().and_then(|orders| orders.try_recv().ok()) {
+            self.heard(Heard::Order(Some(order))).await?;
+        }
+        Ok(())
+    }
+
+    /// Takes in everything that was said so far.
+    pub(super) async fn hear_all(&mut self) -> Result<(), AgentError> {
+        while !self.ears.told_to_stop() {
+            match self.ears.inbox.try_next().await? {
+                Some(event) => self.handle_control(event).await?,
+                None => return Ok(()),
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes one thing in; true when nothing can be heard any more for now.
+    async fn heard(&mut self, heard: Heard) -> Result<bool, AgentError> {
+        match heard {
+            Heard::Control(Ok(event)) => self.handle_control(event).await.map(|()| false),
+            Heard::Control(Err(error)) => {
+                tracing::warn!(%error, "the control stream cannot be read");
+                Ok(true)
+            }
+            Heard::Order(Some(AgentOrder::Configure { change, why })) => {
+                let mut settings = self.settings.clone();
+                change(&mut settings);
+                self.configure(settings, why).await.map(|()| false)
+            }
+            // A front end that is gone has left.
+            Heard::Order(Some(AgentOrder::Leave) | None) => {
+                self.parts.cancel.cancel();
+                Ok(true)
+            }
+        }
+    }
+
+    async fn configure(
+        &mut self,
+        settings: retrace_events::payload::settings::Settings,
+        why: String,
+    ) -> Result<(), AgentError> {
+        if settings == self.settings {
+            return Ok(());
+        }
+        self.append(vec![(SessionConfigured { settings: settings.clone(), why }.into(), None)]).await?;
+        self.retry.max_attempts = settings.max_attempts;
+        self.settings = settings;
+        if self.state.turn.is_some() {
+            self.parts.live.send(Live::Notice("the model hears of it with the next prompt".to_owned()));
+        }
+        Ok(())
+    }
+}

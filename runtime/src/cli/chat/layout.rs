@@ -1,0 +1,26 @@
+//! Where the line editor would begin to write above the line that is being written, and whether that place is right.
+//!
+//! The editor goes up by as many rows as it takes the line to have, counted in bytes and from its end. With wide characters,
+//! or the cursor further up, that is too far, and what stands there would be overwritten.
+
+use unicode_width::UnicodeWidthStr;
+
+/// What the editor adds to the first line, and what our prompt adds to the others, in columns.
+const FIRST: usize = 3;
+const PROMPT: usize = 2;
+
+/// Whether the editor would write over what stands above the line. `prompt` is what stands before the first line, in columns.
+pub(super) fn overwrites(line: &str, cursor: usize, prompt: usize, width: usize) -> bool {
+    let width = width.max(1);
+    let claimed: usize = line
+        .lines()
+        .enumerate()
+        .map(|(at, line)| if at == 0 { (line.len() + FIRST) / width + 1 } else { line.len() / width + 1 })
+        .sum();
+    let before = line.get(..cursor).unwrap_or(line);
+    let rows = before.split('\n').enumerate().map(|(at, line)| {
+        let columns = line.width() + if at == 0 { prompt } else { PROMPT };
+        columns / width + 1
+    });
+    claimed > rows.sum()
+}

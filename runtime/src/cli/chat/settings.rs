@@ -1,0 +1,139 @@
+//! The slash commands that show or change a session's settings. A change is what the flag of the same name would do to
+//! `retrace resume`: read, checked and logged in the same way.
+
+use super::conversation::Conversation;
+use crate::agent::AgentOrder;
+use crate::cli::exit::CliError;
+use crate::cli::flags::SettingFlags;
+use crate::cli::render::{clean, units};
+use crate::config::{Config, similar};
+use retrace_events::payload::settings::{Budget, Settings};
+use std::fmt::Write as _;
+
+/// What a budget can limit; a tree is a session with all its forks.
+pub(super) const KINDS: [&str; 8] =
+    ["steps", "tokens", "cost", "time", "tree-steps", "tree-tokens", "tree-cost", "tree-time"];
+
+impl Conversation<'_> {
+    pub(super) async fn model(&mut self, id: &str) {
+        if id.is_empty() {
+            let known: Vec<String> = self.chat.setup.models.rows().map(|row| clean::short(&row.id, 80)).collect();
+            let now = self.setting(|settings| settings.model.clone());
+            return self.say(&format!("model: {now}\nknown: {}\n", known.join(", ")));
+        }
+        if self.chat.setup.models.find(id).is_none() {
+            let model = clean::short(id, 80);
+            self.say(&format!("model `{model}` is not in the table: its costs are counted at the highest prices\n"));
+        }
+        self.change(|flags| flags.model = Some(id.to_owned())).await;
+    }
+
+    pub(super) async fn effort(&mut self, level: &str) {
+        if level.is_empty() {
+            let now =
+                self.setting(|settings| settings.effort.clone().unwrap_or_else(|| "as the model likes".to_owned()));
+            return self.say(&format!("effort: {now}\n"));
+        }
+        self.change(|flags| flags.effort = Some(level.to_owned())).await;
+    }
+
+    pub(super) async fn thinking(&mut self, how: &str) {
+        if how.is_empty() {
+            let now =
+                self.setting(|settings| settings.thinking.clone().unwrap_or_else(|| "as the model likes".to_owned()));
+            return self.say(&format!("thinking: {now}\n"));
+        }
+        self.change(|flags| flags.thinking = Some(how.to_owned())).await;
+    }
+
+    pub(super) async fn budget(&mut self, words: &str) {
+        if words.is_empty() {
+            return self.say(&self.limits());
+        }
+        let (kind, value) = words.split_once(char::is_whitespace).unwrap_or((words, ""));
+        let value = value.trim();
+        if value.is_empty() {
+            return self.say("which limit? /budget steps 100, tokens 2000000, cost 5.00, time 1h; `none` lifts one\n");
+        }
+        let set = |flags: &mut SettingFlags| {
+            let field = match kind {
+                "steps" => &mut flags.max_steps,
+                "tokens" => &mut flags.max_total_tokens,
+                "cost" => &mut flags.max_cost,
+                "time" => &mut flags.max_time,
+                "tree-steps" => &mut flags.max_tree_steps,
+                "tree-tokens" => &mut flags.max_tree_tokens,
+                "tree-cost" => &mut flags.max_tree_cost,
+                "tree-time" => &mut flags.max_tree_time,
+                _ => return false,
+            };
+            *field = Some(value.to_owned());
+            true
+        };
+        if !set(&mut SettingFlags::default()) {
+            let close = similar(kind, &KINDS).map(|close| format!("; did you mean `{close}`?")).unwrap_or_default();
+            let kind = clean::short(kind, 40);
+            return self.say(&format!("there is no budget of `{kind}`{close} ({})\n", KINDS.join(", ")));
+        }
+        self.change(|flags| {
+            set(flags);
+        })
+        .await;
+    }
+
+    /// The session's limits and what is used of them, as lines.
+    pub(super) fn limits(&self) -> String {
+        let view = self.running.view.lock();
+        let Some(settings) = &view.state.settings else { return String::new() };
+        let totals = &view.state.totals;
+        let cost = totals.cost_microusd.saturating_add(totals.unknown_cost_microusd);
+        let none = || "no limit".to_owned();
+        let Budget { max_steps, max_tokens, max_cost_microusd, max_time_ms } = settings.budget;
+        let rows = [
+            ("steps", units::count(u64::from(totals.steps)), max_steps.map(|most| units::count(u64::from(most)))),
+            ("tokens", units::count(totals.tokens()), max_tokens.map(units::count)),
+            ("cost", units::cost(cost), max_cost_microusd.map(units::cost)),
+            ("time", units::duration(totals.turn_time_ms), max_time_ms.map(units::duration)),
+        ];
+        let mut text = String::new();
+        for (name, used, most) in rows {
+            let _ = writeln!(text, "  {name:<7} {used} of {}", most.unwrap_or_else(none));
+        }
+        text
+    }
+
+    fn setting(&self, of: impl Fn(&Settings) -> String) -> String {
+        let view = self.running.view.lock();
+        clean::short(&view.state.settings.as_ref().map(of).unwrap_or_default(), 200)
+    }
+
+    /// Changes flags, and with them the settings of the session.
+    async fn change(&mut self, change: impl FnOnce(&mut SettingFlags)) {
+        let mut flags = self.chat.flags.clone();
+        change(&mut flags);
+        match self.settings_with(&flags) {
+            Err(error) => self.say(&error.lines()),
+            Ok((_, None)) => {
+                self.chat.flags = flags;
+                self.say("nothing changes\n");
+            }
+            Ok((settings, Some(why))) => {
+                let order = AgentOrder::Configure { change: Box::new(move |now| *now = settings), why };
+                match &self.running.orders {
+                    Some(orders) if orders.send(order).await.is_ok() => self.chat.flags = flags,
+                    Some(_) => self.say("not changed: the session has ended\n"),
+                    None => self.say("not changed: another process runs this session, and its settings are there\n"),
+                }
+            }
+        }
+    }
+
+    /// The session's settings as they would be under `flags`, and what that changes.
+    fn settings_with(&self, flags: &SettingFlags) -> Result<(Settings, Option<String>), CliError> {
+        let config = Config::load(&self.chat.invocation.surroundings(flags))?;
+        let logged = self.running.view.lock().state.settings.clone();
+        let logged = logged.unwrap_or_else(|| config.settings(&self.chat.setup.models));
+        let resumed = config.resumed(&logged, &self.chat.setup.models)?;
+        Ok((resumed.settings, resumed.why))
+    }
+}
