@@ -246,3 +246,13 @@ fn a_dumb_terminal_gets_plain_lines() {
     assert_eq!(prompts(&events), ["go", "go on"]);
     assert!(world.workspace().join("allowed").exists());
 }
+
+#[test]
+fn what_is_sent_to_a_session_that_nobody_runs_is_done_when_it_goes_on() {
+    let world = World::new(Backend::Embedded, ECHO);
+    world.run(&["run", "prompt one"]).expect(0);
+    world.run(&["send", &world.session(), "prompt two"]).expect(0);
+    let ran = world.run(&["resume", "--last"]).expect(0);
+    assert!(ran.stdout.contains("answer to two"), "{} {}", ran.stdout, ran.stderr);
+    assert_eq!(prompts(&sound(&world)), ["prompt one", "prompt two"]);
+}

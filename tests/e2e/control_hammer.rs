@@ -2,7 +2,7 @@
 //! word in between, and the one that runs the session is killed and comes back. Each event is handled once, in the order
 //! of the control stream; nothing is lost and nothing happens twice.
 
-use crate::checks::{sound, text, wait_for};
+use crate::checks::{Running, sound, text, wait_for};
 use crate::scripts::{runs, says, script};
 use crate::talk::Talk;
 use crate::terminal::Terminal;
@@ -35,6 +35,12 @@ fn log_of(world: &World) -> (String, Arc<dyn EventLog>) {
     };
     let parsed: LogLocation = location.parse().unwrap();
     (location, world.runtime.block_on(open_log(&parsed)).unwrap())
+}
+
+/// Its only session.
+fn session_of(world: &World, log: &dyn EventLog) -> StreamId {
+    let filter = StreamFilter { class: Some(Class::Session), ..StreamFilter::default() };
+    world.runtime.block_on(log.streams(&filter)).unwrap()[0].stream.clone()
 }
 
 fn hammer(location: &str, name: &str) -> Child {
@@ -81,8 +87,7 @@ fn hammered(backend: Backend) {
     talk.terminal.enter("prompt from the terminal");
     talk.terminal.wait_text("[y] once");
     let (location, log) = log_of(&world);
-    let filter = StreamFilter { class: Some(Class::Session), ..StreamFilter::default() };
-    let session = world.runtime.block_on(log.streams(&filter)).unwrap()[0].stream.clone();
+    let session = session_of(&world, log.as_ref());
     let id = session.id.as_str();
 
     let hammers = [hammer(&location, "one"), hammer(&location, "two")];
@@ -193,38 +198,48 @@ fn two_processes_hammer_a_session_on_jetstream() {
     hammered(Backend::JetStream);
 }
 
+/// Runs the session until all that was said is done, or until a kill point; true when it was killed there.
+fn goes_on(world: &World, heard: &mut Reader<'_>, failpoints: &str) -> bool {
+    let mut command = world.command(&["chat", "--last"]);
+    command.env("FAILPOINTS", failpoints).stdin(Stdio::piped());
+    let mut running = Running::start(world, command);
+    let ended = |events: &[Envelope]| events.iter().filter(|event| event.kind == "turn.ended").count();
+    wait_for("the end", || running.has_ended() || (heard.handled() == 3 && ended(&heard.events) == 3));
+    // The end of its input is the end of the chat.
+    let ran = running.end(world);
+    let killed = ran.signal == Some(libc::SIGKILL);
+    assert!(killed || ran.code == Some(0), "{ran:?}");
+    killed
+}
+
 /// What was said while nobody ran the session is handled once, wherever whoever takes it in is killed, and however often.
 #[test]
 fn killed_at_any_step_what_was_said_is_handled_once() {
+    let call = runs("echo $RETRACE_CALL_ID >> effects.log");
+    let script = script(&[says("hello"), call, says("one"), says("two")]);
     let mut kills = 0;
     for n in (0..).step_by(4) {
-        let world = World::new(
-            Backend::Embedded,
-            &script(&[says("hello"), runs("echo $RETRACE_CALL_ID >> effects.log"), says("one"), says("two")]),
-        );
+        let world = World::new(Backend::Embedded, &script);
         world.run(&["run", "prompt zero"]).expect(0);
         let id = world.session();
         for said in [&["send", &id, "prompt one"][..], &["cancel", &id, "toolu_none"], &["send", &id, "prompt two"]] {
             world.run(said).expect(0);
         }
-        let ran = world.run_until(&format!("step={n}*off->return"), &["resume", "--last"]);
-        let killed = ran.signal == Some(libc::SIGKILL);
+        let (_, log) = log_of(&world);
+        let mut heard = Reader::new(&world, log.as_ref(), session_of(&world, log.as_ref()));
+        let killed = goes_on(&world, &mut heard, &format!("step={n}*off->return"));
         if killed {
             kills += 1;
             // Again soon after, and then to the end.
-            world.run_until("step=3*off->return", &["resume", "--last"]);
-            world.run(&["resume", "--last"]).expect(0);
-        } else {
-            ran.expect(0);
+            if goes_on(&world, &mut heard, "step=5*off->return") {
+                assert!(!goes_on(&world, &mut heard, ""));
+            }
         }
         let events = sound(&world);
-        let said: Vec<&str> =
-            payloads(&events, "turn.prompted").iter().map(|prompted| text(&prompted["text"])).collect();
-        assert_eq!(said, ["prompt zero", "prompt one", "prompt two"], "killed at step {n}");
-        let order: Vec<u64> = payloads(&events, "session.control_handled")
-            .iter()
-            .map(|handled| handled["seq"].as_u64().unwrap())
-            .collect();
+        let prompts: Vec<&str> = payloads(&events, "turn.prompted").iter().map(|said| text(&said["text"])).collect();
+        assert_eq!(prompts, ["prompt zero", "prompt one", "prompt two"], "killed at step {n}");
+        let handled = payloads(&events, "session.control_handled");
+        let order: Vec<u64> = handled.iter().map(|handled| handled["seq"].as_u64().unwrap()).collect();
         assert_eq!(order, [0, 1, 2], "killed at step {n}");
         assert!(world.read("effects.log").lines().count() <= 1, "killed at step {n}");
         if !killed {

@@ -3,7 +3,7 @@
 use super::calls::{CallApproval, CallProgress, OpenCall, calls_in};
 use super::images::PendingImages;
 use super::queue::QueuedPrompt;
-use super::step_record::StepRecord;
+use super::step_text::StepText;
 use super::totals::Totals;
 use super::transcript::{Transcript, TranscriptItem};
 use super::turn_state::{Stage, TurnState};
@@ -71,7 +71,7 @@ pub struct SessionState {
     /// Commands that run in the background: the call that started them, and the command.
     pub background: Vec<(CallId, String)>,
     /// The steps of the open turn, for whoever looks whether it goes round in circles.
-    pub steps: VecDeque<StepRecord>,
+    pub steps: VecDeque<StepText>,
     /// Images whose prompt or result has not come yet.
     pub images: PendingImages,
 }
@@ -201,7 +201,7 @@ impl SessionState {
     fn apply_answer(&mut self, seq: u64, id: EventId, answer: &turn::TurnAnswered) {
         self.totals.add(&answer.usage, answer.cost_microusd);
         self.calls = calls_in(&answer.content);
-        StepRecord::answered(&answer.content, &self.calls).push_to(&mut self.steps);
+        StepText::answered(&answer.content, &self.calls).push_to(&mut self.steps);
         self.last_answer = Some(id);
         self.last_request = Some(answer.request);
         let calls = self.calls.iter().map(|call| call.id.clone()).collect();

@@ -8,6 +8,7 @@
 macro_rules! subject {
     ($(#[$doc:meta])* $name:ident { $($(#[$vdoc:meta])* $variant:ident($body:ident) = $kind:literal, $schema:literal;)+ }) => {
         $(#[$doc])*
+        #[allow(clippy::large_enum_variant, reason = "a decoded payload is kept in a box")]
         #[derive(Debug, Clone, PartialEq)]
         pub enum $name {
             $($(#[$vdoc])* $variant($body),)+

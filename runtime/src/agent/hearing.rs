@@ -11,8 +11,13 @@ use retrace_events::control::Inbox;
 use retrace_events::payload::session::SessionConfigured;
 use retrace_events::{CallId, Event, EventId, LogError};
 use std::collections::HashMap;
+use std::time::Duration;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
+
+/// How often in a row a log may not answer while an agent waits, and how long it waits then.
+const MAX_SILENT: u32 = 60;
+const SILENCE: Duration = Duration::from_secs(1);
 
 /// An interruption that was asked for and is not in the log yet.
 #[derive(Debug, Clone)]
@@ -32,17 +37,19 @@ pub(super) struct Ears {
     /// Ends one call.
     pub(super) calls: HashMap<CallId, CancellationToken>,
     pub(super) stop: Option<Stop>,
+    /// How often in a row the log did not answer.
+    silent: u32,
 }
 
 /// What was heard.
 enum Heard {
-    Control(Result<Event, LogError>),
+    Control(Box<Result<Event, LogError>>),
     Order(Option<AgentOrder>),
 }
 
 impl Ears {
     pub(super) fn new(inbox: Inbox, cancel: &CancellationToken) -> Self {
-        Self { inbox, orders: None, step: cancel.child_token(), calls: HashMap::new(), stop: None }
+        Self { inbox, orders: None, step: cancel.child_token(), calls: HashMap::new(), stop: None, silent: 0 }
     }
 
     pub(super) fn take_orders_from(&mut self, orders: mpsc::Receiver<AgentOrder>) {
@@ -63,7 +70,7 @@ impl Ears {
             }
         };
         tokio::select! {
-            event = self.inbox.next() => Heard::Control(event),
+            event = self.inbox.next() => Heard::Control(Box::new(event)),
             order = order => Heard::Order(order),
         }
     }
@@ -98,10 +105,33 @@ impl Agent {
             }
             heard = self.ears.next() => heard,
         };
-        if let Heard::Control(Err(error)) = heard {
+        match heard {
+            Heard::Control(event) => match *event {
+                Ok(event) => {
+                    self.ears.silent = 0;
+                    self.handle_control(event).await
+                }
+                Err(error) => self.bear_silence(error).await,
+            },
+            order @ Heard::Order(_) => self.heard(order).await.map(drop),
+        }
+    }
+
+    /// A log that does not answer may come back: who waits for words waits a little longer.
+    async fn bear_silence(&mut self, error: LogError) -> Result<(), AgentError> {
+        self.ears.silent += 1;
+        if !matches!(error, LogError::Unavailable { .. }) || self.ears.silent > MAX_SILENT {
             return Err(error.into());
         }
-        self.heard(heard).await.map(drop)
+        if self.ears.silent == 1 {
+            self.parts.live.send(Live::Notice(format!("{error}; trying again")));
+        }
+        let stop = self.ears.step.clone();
+        tokio::select! {
+            () = stop.cancelled() => {}
+            () = tokio::time::sleep(SILENCE) => {}
+        }
+        Ok(())
     }
 
     /// Takes the orders that were given before the one to leave was heard.
@@ -115,9 +145,15 @@ impl Agent {
     /// Takes in everything that was said so far.
     pub(super) async fn hear_all(&mut self) -> Result<(), AgentError> {
         while !self.ears.told_to_stop() {
-            match self.ears.inbox.try_next().await? {
-                Some(event) => self.handle_control(event).await?,
-                None => return Ok(()),
+            match self.ears.inbox.try_next().await {
+                Ok(Some(event)) => self.handle_control(event).await?,
+                Ok(None) => return Ok(()),
+                // Whether the log is gone for good shows at the next append.
+                Err(error @ LogError::Unavailable { .. }) => {
+                    tracing::warn!(%error, "the control stream cannot be read");
+                    return Ok(());
+                }
+                Err(error) => return Err(error.into()),
             }
         }
         Ok(())
@@ -126,11 +162,13 @@ impl Agent {
     /// Takes one thing in; true when nothing can be heard any more for now.
     async fn heard(&mut self, heard: Heard) -> Result<bool, AgentError> {
         match heard {
-            Heard::Control(Ok(event)) => self.handle_control(event).await.map(|()| false),
-            Heard::Control(Err(error)) => {
-                tracing::warn!(%error, "the control stream cannot be read");
-                Ok(true)
-            }
+            Heard::Control(event) => match *event {
+                Ok(event) => self.handle_control(event).await.map(|()| false),
+                Err(error) => {
+                    tracing::warn!(%error, "the control stream cannot be read");
+                    Ok(true)
+                }
+            },
             Heard::Order(Some(AgentOrder::Configure { change, why })) => {
                 let mut settings = self.settings.clone();
                 change(&mut settings);

@@ -7,7 +7,7 @@ use super::stuck::{Stuck, detect};
 use crate::context::RENDERER;
 use crate::permissions::{Asked, Permissions, Verdict};
 use crate::tools;
-use retrace_events::fold::{CallApproval, CallProgress, OpenCall, QueuedPrompt, Stage, TurnState};
+use retrace_events::fold::{CallApproval, CallProgress, OpenCall, QueuedPrompt, Stage, StepText, TurnState};
 use retrace_events::payload::tool::ToolEffect;
 use retrace_events::payload::turn::TurnOutcome;
 use retrace_events::{CallId, EventId, SessionState, Timestamp};
@@ -103,7 +103,7 @@ fn ask(state: &SessionState, turn: &TurnState, not_before: Timestamp, outlook: &
 
 /// A warning comes before a stop, however the detector's rules take turns.
 fn circles(state: &SessionState, turn: &TurnState) -> Option<Next> {
-    let Stuck { rule, stop, note } = detect(state.steps.iter())?;
+    let Stuck { rule, stop, note } = detect(state.steps.iter().map(StepText::record).collect::<Vec<_>>().iter())?;
     if !turn.warned.iter().any(|warned| warned == rule) {
         return Some(Next::Warn { rule, note });
     }

@@ -15,6 +15,7 @@ mod approval_mode;
 mod call;
 mod command_pattern;
 mod denial;
+mod expansions;
 mod like;
 mod path_pattern;
 mod permission_file;

@@ -10,7 +10,7 @@ use std::collections::VecDeque;
 const MAX_FRAMES: usize = 64;
 
 /// Stands in a word for what bash puts there, and which may be nothing: `$x rm` is `rm`.
-const HOLE: char = '\u{1}';
+pub(super) const HOLE: char = '\u{1}';
 
 /// What was seen.
 #[derive(Debug, Default)]
@@ -58,7 +58,7 @@ pub(super) struct Frame {
     pub(super) target: bool,
     in_double: bool,
     /// How many `${` are open.
-    braces: usize,
+    pub(super) braces: usize,
 }
 
 impl Frame {
@@ -108,7 +108,7 @@ impl Reader {
         self.frames.last().map_or(Kind::Top, |frame| frame.kind)
     }
 
-    fn add(&mut self, c: char) {
+    pub(super) fn add(&mut self, c: char) {
         if let Some(frame) = self.frames.last_mut() {
             frame.word.get_or_insert_default().push(c);
         }
@@ -191,7 +191,7 @@ impl Reader {
         }
     }
 
-    fn quote(&mut self) {
+    pub(super) fn quote(&mut self) {
         if let Some(frame) = self.frames.last_mut() {
             frame.quoted = true;
             frame.word.get_or_insert_default();
@@ -217,57 +217,7 @@ impl Reader {
         self.at += 1;
     }
 
-    /// A string in single quotes; with `escapes`, a backslash in it takes the next character.
-    fn single_quoted(&mut self, escapes: bool) {
-        self.quote();
-        self.at += 1;
-        while let Some(c) = self.peek(0) {
-            self.at += 1;
-            match c {
-                '\'' => return,
-                '\\' if escapes => {
-                    self.peek(0).into_iter().for_each(|next| self.add(next));
-                    self.at += 1;
-                }
-                other => self.add(other),
-            }
-        }
-        self.seen.unsure = true;
-    }
-
-    fn skip_name(&mut self) {
-        while self.peek(0).is_some_and(|c| c.is_ascii_alphanumeric() || c == '_') {
-            self.at += 1;
-        }
-    }
-
-    /// `${x}`, and `${x:-word}`, which may come to the word. Quotes up to its end follow rules of their own.
-    fn expansion(&mut self) {
-        self.add(HOLE);
-        self.at += 2;
-        self.skip_name();
-        let end = self.chars[self.at..].iter().position(|c| *c == '}').map(|length| self.at + length);
-        let inner = &self.chars[self.at..end.unwrap_or(self.chars.len())];
-        let odd = inner.iter().any(|c| matches!(c, '\'' | '"' | '\\' | '`' | '$'));
-        self.seen.unsure |= end.is_none() || odd;
-        let word = inner.iter().take_while(|c| matches!(c, ':' | '-' | '=' | '+' | '?')).count();
-        match end {
-            Some(end) if !odd && word == 0 => self.at = end + 1,
-            _ => {
-                self.at += word;
-                self.frames.last_mut().into_iter().for_each(|frame| frame.braces += 1);
-            }
-        }
-    }
-
-    pub(super) fn open_substitution(&mut self, length: usize) {
-        self.add(HOLE);
-        let arithmetic = self.peek(length) == Some('(');
-        self.push(if arithmetic { Kind::Arithmetic } else { Kind::Paren });
-        self.at += length;
-    }
-
-    fn push(&mut self, kind: Kind) {
+    pub(super) fn push(&mut self, kind: Kind) {
         if self.frames.len() < MAX_FRAMES {
             self.frames.push(Frame::new(kind));
         } else {
@@ -282,22 +232,6 @@ impl Reader {
             self.frames.pop();
         }
         self.at += 1;
-    }
-
-    fn backtick(&mut self) {
-        self.at += 1;
-        if self.frames.iter().any(|frame| frame.kind == Kind::Backtick) {
-            while let Some(kind) = self.frames.last().map(|frame| frame.kind) {
-                self.end_command();
-                self.frames.pop();
-                if kind == Kind::Backtick {
-                    return;
-                }
-            }
-        } else {
-            self.add(HOLE);
-            self.push(Kind::Backtick);
-        }
     }
 
     pub(super) fn line_end(&self, from: usize) -> usize {
@@ -317,7 +251,7 @@ impl Reader {
         frame.words.push(word);
     }
 
-    fn end_command(&mut self) {
+    pub(super) fn end_command(&mut self) {
         self.end_word();
         let Some(frame) = self.frames.last_mut() else { return };
         frame.target = false;

@@ -8,8 +8,8 @@ use super::keys::{ChatKeys, Line, LineWatcher, MENU};
 use super::paste::{self, MAX_PROMPT_BYTES, Pastes};
 use crate::cli::screen::{Room, Screen};
 use reedline::{
-    Color, ColumnarMenu, EditCommand, ExternalPrinter, MenuBuilder, Prompt, PromptEditMode, PromptHistorySearch, Reedline,
-    ReedlineMenu, Signal,
+    Color, ColumnarMenu, EditCommand, ExternalPrinter, MenuBuilder, Prompt, PromptEditMode, PromptHistorySearch,
+    Reedline, ReedlineMenu, Signal,
 };
 use retrace_events::redact::Redactor;
 use std::borrow::Cow;
@@ -158,8 +158,7 @@ struct Aside(Arc<Shared>);
 impl Room for Aside {
     fn make(&self) {
         let shared = &self.0;
-        let in_the_way =
-            || shared.returning.load(Ordering::Acquire) || shared.line.in_the_way.load(Ordering::Acquire);
+        let in_the_way = || shared.returning.load(Ordering::Acquire) || shared.line.in_the_way.load(Ordering::Acquire);
         if !in_the_way() {
             return;
         }

@@ -23,7 +23,7 @@ pub(super) struct Line {
     pub(super) busy: AtomicBool,
     /// Something stands in the line.
     begun: AtomicBool,
-    /// What is written now would overwrite what stands above the line: the line has to go first.
+    /// What is written now would be written in the wrong place: the line has to go first.
     pub(super) in_the_way: AtomicBool,
     /// The columns of the prompt.
     pub(super) prompt: AtomicUsize,
@@ -135,7 +135,7 @@ impl Highlighter for LineWatcher {
         self.line.begun.store(!line.is_empty(), Ordering::Release);
         let width = rustix::termios::tcgetwinsize(std::io::stderr()).map_or(80, |size| usize::from(size.ws_col));
         let prompt = self.line.prompt.load(Ordering::Acquire);
-        self.line.in_the_way.store(layout::overwrites(line, cursor, prompt, width), Ordering::Release);
+        self.line.in_the_way.store(layout::misplaced(line, cursor, prompt, width), Ordering::Release);
         self.inner.highlight(line, cursor)
     }
 }

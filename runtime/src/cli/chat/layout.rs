@@ -1,7 +1,8 @@
 //! Where the line editor would begin to write above the line that is being written, and whether that place is right.
 //!
 //! The editor goes up by as many rows as it takes the line to have, counted in bytes and from its end. With wide characters,
-//! or the cursor further up, that is too far, and what stands there would be overwritten.
+//! or the cursor further up, that is too far, and what stands there would be overwritten; with an empty last line it is not
+//! far enough, and a part of the line would stay behind.
 
 use unicode_width::UnicodeWidthStr;
 
@@ -9,8 +10,8 @@ use unicode_width::UnicodeWidthStr;
 const FIRST: usize = 3;
 const PROMPT: usize = 2;
 
-/// Whether the editor would write over what stands above the line. `prompt` is what stands before the first line, in columns.
-pub(super) fn overwrites(line: &str, cursor: usize, prompt: usize, width: usize) -> bool {
+/// Whether the editor would write in the wrong place. `prompt` is what stands before the first line, in columns.
+pub(super) fn misplaced(line: &str, cursor: usize, prompt: usize, width: usize) -> bool {
     let width = width.max(1);
     let claimed: usize = line
         .lines()
@@ -22,5 +23,5 @@ pub(super) fn overwrites(line: &str, cursor: usize, prompt: usize, width: usize)
         let columns = line.width() + if at == 0 { prompt } else { PROMPT };
         columns / width + 1
     });
-    claimed > rows.sum()
+    claimed.max(1) != rows.sum::<usize>()
 }
