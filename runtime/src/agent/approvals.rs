@@ -28,7 +28,7 @@ impl Agent {
         }
         let redact = |text: &str| self.parts.redactor.redact(text).into_owned();
         let asked = ToolApprovalAsked {
-            rule: redact(&self.parts.permissions.rule_like(&call.tool, &call.input)),
+            rule: self.rule_of(&call.id).unwrap_or_default(),
             call: call.id,
             summary: redact(&summary),
             preview: redact(&preview),

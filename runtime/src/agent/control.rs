@@ -106,17 +106,22 @@ impl Agent {
             let content = format!("The user did not allow this call; it was not carried out.{said}");
             return Ok((vec![(ToolDenied { call, by, content }.into(), Some(id))], "denied".to_owned()));
         };
-        let mut batch: Batch = vec![(ToolApproved { call, by: by.clone(), scope }.into(), Some(id))];
-        if scope != ToolApprovalScope::Once
-            && let Some(rule) = self.rule_of(&given.call)
-        {
-            batch.push((SessionRuleAdded { rule, by }.into(), Some(id)));
+        if scope == ToolApprovalScope::Once {
+            let approved = ToolApproved { call, by, scope };
+            return Ok((vec![(approved.into(), Some(id))], "allowed".to_owned()));
         }
-        Ok((batch, "allowed".to_owned()))
+        // Where no rule can cover the call, it is allowed all the same, once.
+        let Some(rule) = self.rule_of(&given.call) else {
+            let approved = ToolApproved { call, by, scope: ToolApprovalScope::Once };
+            return Ok((vec![(approved.into(), Some(id))], "allowed once: no rule can cover this call".to_owned()));
+        };
+        let approved = ToolApproved { call, by: by.clone(), scope };
+        let added = SessionRuleAdded { rule, by };
+        Ok((vec![(approved.into(), Some(id)), (added.into(), Some(id))], "allowed".to_owned()))
     }
 
     /// The rule that goes beyond this call; none when it would write a secret down.
-    fn rule_of(&self, call: &CallId) -> Option<String> {
+    pub(super) fn rule_of(&self, call: &CallId) -> Option<String> {
         let call = self.open_call(call).ok()?;
         let rule = self.parts.permissions.rule_like(&call.tool, &call.input);
         (!rule.is_empty() && self.parts.redactor.redact(&rule) == rule.as_str()).then_some(rule)

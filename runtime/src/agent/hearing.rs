@@ -19,6 +19,9 @@ use tokio_util::sync::CancellationToken;
 const MAX_SILENT: u32 = 60;
 const SILENCE: Duration = Duration::from_secs(1);
 
+/// How many events of the control stream are taken between two steps.
+const MAX_AT_ONCE: usize = 32;
+
 /// An interruption that was asked for and is not in the log yet.
 #[derive(Debug, Clone)]
 pub(super) struct Stop {
@@ -142,9 +145,12 @@ impl Agent {
         Ok(())
     }
 
-    /// Takes in everything that was said so far.
+    /// Takes in what was said so far; of very much only a part, so that nobody can talk a turn to a standstill.
     pub(super) async fn hear_all(&mut self) -> Result<(), AgentError> {
-        while !self.ears.told_to_stop() {
+        for _ in 0..MAX_AT_ONCE {
+            if self.ears.told_to_stop() {
+                return Ok(());
+            }
             match self.ears.inbox.try_next().await {
                 Ok(Some(event)) => self.handle_control(event).await?,
                 Ok(None) => return Ok(()),
@@ -157,6 +163,15 @@ impl Agent {
             }
         }
         Ok(())
+    }
+
+    /// Whether something was said that was not taken in yet.
+    pub(super) async fn more_was_said(&mut self) -> Result<bool, AgentError> {
+        match self.ears.inbox.pending().await {
+            Ok(more) => Ok(more),
+            Err(LogError::Unavailable { .. }) => Ok(false),
+            Err(error) => Err(error.into()),
+        }
     }
 
     /// Takes one thing in; true when nothing can be heard any more for now.

@@ -30,6 +30,7 @@ impl Agent {
             self.log_background_ends().await?;
             let step = next(&self.state, &self.outlook());
             match step {
+                Next::Idle if self.more_was_said().await? => {}
                 Next::Idle => return Ok(if ran { self.last_end() } else { TurnEnd::Idle }),
                 other => self.take(other).await?,
             }

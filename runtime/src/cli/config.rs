@@ -9,7 +9,7 @@ use clap::{Args, Subcommand};
 use serde_json::json;
 use std::path::PathBuf;
 
-/// Show the configuration, or trust a folder's .env
+/// Show the configuration, or trust a folder's .env and permission rules
 #[derive(Debug, Args)]
 pub(super) struct ConfigCommand {
     #[command(subcommand)]
@@ -77,6 +77,7 @@ fn paths(invocation: &Invocation) -> Result<(), CliError> {
     let files = [
         ("config", folders.config_file()),
         ("credentials", folders.credentials_file()),
+        ("permissions", folders.permissions_file()),
         ("models", folders.config.join("models.toml")),
         ("project", workspace.join(PROJECT_FILE)),
         ("dotenv", workspace.join(".env")),

@@ -1,7 +1,7 @@
 //! `retrace demo`: the whole machine at work without a key. A scripted server on this machine plays the model's part;
 //! everything else (log, sandbox, tools, the crate, its tests) is real.
 
-use super::drive::{self, Which};
+use super::drive::{self, FirstPrompt, Which};
 use super::exit::{CliError, Exit};
 use super::flags::SettingFlags;
 use super::invocation::Invocation;
@@ -94,7 +94,7 @@ impl DemoCommand {
             workspace: setup.config.workspace.clone(),
             settings,
         };
-        let exit = drive::drive(setup, parts, Which::New(Box::new(new)), Some(task), &invocation.place).await?;
+        let exit = drive::drive(setup, parts, Which::New(Box::new(new)), Some(FirstPrompt::of(task)), &invocation.place).await?;
         Ok((exit, stream, log))
     }
 

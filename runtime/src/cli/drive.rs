@@ -9,6 +9,7 @@ use super::view::{SharedView, View};
 use super::watch::{Seen, Watch};
 use crate::agent::{Agent, AgentError, AgentParts, NewSession, TurnEnd};
 use crate::config::Origin;
+use crate::tools::ToolImage;
 use retrace_events::control::ControlSender;
 use retrace_events::payload::settings::Settings;
 use retrace_events::payload::turn::PromptSource;
@@ -35,6 +36,21 @@ pub(crate) enum Which {
     },
 }
 
+/// What the user says first.
+pub(crate) struct FirstPrompt<'a> {
+    /// The words.
+    pub(crate) text: &'a str,
+    /// Images that go with them.
+    pub(crate) images: Vec<ToolImage>,
+}
+
+impl<'a> FirstPrompt<'a> {
+    /// Words alone.
+    pub(crate) const fn of(text: &'a str) -> Self {
+        Self { text, images: Vec::new() }
+    }
+}
+
 /// Opens the session, finishes what is open, sends `prompt`, shows it all, and tells how the command ends. Where `place` is
 /// a terminal, its user is asked what has to be asked.
 ///
@@ -44,7 +60,7 @@ pub(crate) async fn drive(
     setup: &Setup,
     mut parts: AgentParts,
     which: Which,
-    prompt: Option<&str>,
+    prompt: Option<FirstPrompt<'_>>,
     place: &Place,
 ) -> Result<Exit, CliError> {
     let output = &setup.output;
@@ -87,7 +103,11 @@ pub(crate) async fn drive(
     }
 }
 
-async fn turns(parts: AgentParts, which: Which, prompt: Option<&str>) -> Result<(TurnEnd, SessionState), AgentError> {
+async fn turns(
+    parts: AgentParts,
+    which: Which,
+    prompt: Option<FirstPrompt<'_>>,
+) -> Result<(TurnEnd, SessionState), AgentError> {
     let mut agent = match which {
         Which::New(new) => Agent::start(parts, *new).await?,
         Which::Old { stream, changed, .. } => Agent::resume(parts, stream, changed.map(|changed| *changed)).await?,
@@ -99,12 +119,12 @@ async fn turns(parts: AgentParts, which: Which, prompt: Option<&str>) -> Result<
     Ok((driven?, state))
 }
 
-async fn drive_turns(agent: &mut Agent, prompt: Option<&str>) -> Result<TurnEnd, AgentError> {
+async fn drive_turns(agent: &mut Agent, prompt: Option<FirstPrompt<'_>>) -> Result<TurnEnd, AgentError> {
     let open = agent.run().await?;
     match (prompt, &open) {
         // However the open turn ended, the user's new words are not dropped.
         (Some(prompt), TurnEnd::Idle | TurnEnd::Ended { .. }) => {
-            agent.prompt(prompt, PromptSource::Local, Vec::new()).await?;
+            agent.prompt(prompt.text, PromptSource::Local, prompt.images).await?;
             agent.run().await
         }
         (None, _) | (Some(_), TurnEnd::Interrupted) => Ok(open),

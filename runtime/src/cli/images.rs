@@ -19,19 +19,27 @@ const MOST: usize = 20;
 /// # Errors
 /// When one cannot be read, or is no image the model takes; nothing is stored then. When the log cannot store them.
 pub(crate) async fn store(log: &dyn EventLog, files: &[PathBuf]) -> Result<Vec<Attachment>, CliError> {
-    if files.len() > MOST {
-        return Err(CliError::new(
-            Exit::Usage,
-            format!("{} images are too many: at most {MOST} go with a prompt", files.len()),
-        ));
-    }
-    let images = files.iter().map(|file| read(file)).collect::<Result<Vec<_>, _>>()?;
+    let images = read_all(files)?;
     let mut attachments = Vec::new();
     for image in images {
         let blob = log.blobs().put(&image.bytes).await?;
         attachments.push(Attachment { name: image.name, media_type: image.media_type, blob });
     }
     Ok(attachments)
+}
+
+/// Reads the image files.
+///
+/// # Errors
+/// When there are too many, or one cannot be read or is no image the model takes.
+pub(crate) fn read_all(files: &[PathBuf]) -> Result<Vec<tools::ToolImage>, CliError> {
+    if files.len() > MOST {
+        return Err(CliError::new(
+            Exit::Usage,
+            format!("{} images are too many: at most {MOST} go with a prompt", files.len()),
+        ));
+    }
+    files.iter().map(|file| read(file)).collect()
 }
 
 fn read(file: &Path) -> Result<tools::ToolImage, CliError> {

@@ -1,6 +1,6 @@
 //! `retrace resume`: goes on with a session, whatever ended it, under the settings in its log.
 
-use super::drive::{self, Which};
+use super::drive::{self, FirstPrompt, Which};
 use super::exit::{CliError, Exit};
 use super::flags::SettingFlags;
 use super::invocation::Invocation;
@@ -10,7 +10,8 @@ use super::{run, session_name};
 use crate::agent::TurnEnd;
 use crate::config::{Origin, TrustList};
 use clap::Args;
-use retrace_events::{SessionState, StreamId, fold};
+use retrace_events::control::control_stream;
+use retrace_events::{EventLog, SessionState, StreamId, fold};
 
 /// Go on with a session, after a crash too
 #[derive(Debug, Args)]
@@ -38,7 +39,7 @@ impl ResumeCommand {
         };
         let state = fold::load(log.as_ref(), &stream).await?;
         check_workspace(&setup, &stream, &state)?;
-        if state.turn.is_none() && prompt.is_none() {
+        if state.turn.is_none() && prompt.is_none() && !something_waits(log.as_ref(), &stream, &state).await? {
             let (exit, note) = drive::ending(&TurnEnd::Idle, &state);
             let note = if note.is_empty() { "done".to_owned() } else { note };
             setup.output.note(&format!(
@@ -57,7 +58,7 @@ impl ResumeCommand {
         let parts = setup.parts(log, &resumed.settings, auth, cancel)?;
         let changed = resumed.why.map(|why| Box::new((resumed.settings, why)));
         let which = Which::Old { stream, changed, state: Box::new(state) };
-        drive::drive(&setup, parts, which, prompt.as_deref(), &invocation.place).await
+        drive::drive(&setup, parts, which, prompt.as_deref().map(FirstPrompt::of), &invocation.place).await
     }
 
     /// With `--last` the first argument is the prompt.
@@ -73,6 +74,12 @@ impl ResumeCommand {
         };
         Ok((name, prompt.as_deref().map(run::words).transpose()?))
     }
+}
+
+/// Whether a prompt is queued, or somebody has said something that nobody has heard yet.
+async fn something_waits(log: &dyn EventLog, stream: &StreamId, state: &SessionState) -> Result<bool, CliError> {
+    let said = log.head(&control_stream(stream)).await?;
+    Ok(!state.queue.is_empty() || said.is_some_and(|head| head.seq >= state.control_next))
 }
 
 /// A session that came from a file names a folder that somebody else may have chosen: the user has to name it too. And a

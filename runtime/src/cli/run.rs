@@ -1,8 +1,9 @@
 //! `retrace run`: a new session with one task.
 
-use super::drive::{self, Which};
+use super::drive::{self, FirstPrompt, Which};
 use super::exit::{CliError, Exit};
 use super::flags::SettingFlags;
+use super::images;
 use super::invocation::Invocation;
 use super::render::clean;
 use super::session_name;
@@ -12,6 +13,7 @@ use clap::Args;
 use retrace_events::Mint;
 use retrace_events::mint::SystemMint;
 use std::io::Read;
+use std::path::PathBuf;
 
 /// The largest task that is taken, in bytes.
 const MAX_TASK_BYTES: u64 = 4 * 1024 * 1024;
@@ -24,6 +26,9 @@ pub(super) struct RunCommand {
     /// A name for lists [default: the beginning of the task]
     #[arg(long)]
     title: Option<String>,
+    /// An image that goes with the task; can be repeated
+    #[arg(long, value_name = "FILE")]
+    image: Vec<PathBuf>,
     #[command(flatten)]
     settings: SettingFlags,
 }
@@ -32,6 +37,7 @@ impl RunCommand {
     /// Runs the command.
     pub(super) async fn run(self, invocation: &Invocation) -> Result<Exit, CliError> {
         let task = words(&self.task)?;
+        let prompt = FirstPrompt { text: &task, images: images::read_all(&self.image)? };
         let setup = Setup::new(invocation, &self.settings)?;
         let auth = setup.auth()?;
         let settings = setup.config.settings(&setup.models);
@@ -48,7 +54,7 @@ impl RunCommand {
         let title = self.title.as_deref().unwrap_or(&task);
         let title = title_of(&setup.redactor.redact(title));
         let new = NewSession { stream, title, workspace: setup.config.workspace.clone(), settings };
-        drive::drive(&setup, parts, Which::New(Box::new(new)), Some(&task), &invocation.place).await
+        drive::drive(&setup, parts, Which::New(Box::new(new)), Some(prompt), &invocation.place).await
     }
 }
 

@@ -3,7 +3,7 @@
 use super::asking::Serving;
 use super::*;
 use retrace_events::payload::Session;
-use retrace_events::payload::control::ControlPromptSent;
+use retrace_events::payload::control::{ControlCancelRequested, ControlPromptSent};
 use retrace_events::payload::session::SessionControlHandled;
 
 const ECHOES: &str =
@@ -167,6 +167,52 @@ async fn killed_between_any_two_events_nothing_said_is_lost_or_doubled() {
         assert_eq!(seqs, [0, 1, 2], "killed at {place}");
         world.check().await;
     }
+}
+
+#[tokio::test]
+async fn behind_much_idle_talk_a_prompt_is_still_heard() {
+    let world = World::with(ECHOES).await;
+    world.start().await.close().await;
+    let parts = world.parts();
+    let sender = retrace_events::control::ControlSender::new(parts.log, parts.mint, &stream());
+    for _ in 0..100 {
+        let cancel = ControlCancelRequested { call: None, by: "a test".to_owned() };
+        sender.send(cancel.into()).await.unwrap();
+    }
+    let prompt = ControlPromptSent { text: "say one".to_owned(), attachments: Vec::new() };
+    sender.send(prompt.into()).await.unwrap();
+    let mut agent = world.resume().await;
+    assert_eq!(agent.run().await.unwrap(), completed());
+    agent.close().await;
+    assert_eq!((prompts(&world).await, handled(&world).await.len()), (vec!["say one".to_owned()], 101));
+    world.check().await;
+}
+
+#[tokio::test]
+async fn a_log_that_does_not_answer_for_a_moment_ends_no_conversation() {
+    let world = World::with(ECHOES).await;
+    let log = PausingLog::of(&world.log);
+    let silence = log.silence();
+    let parts = AgentParts { log: Arc::new(log), ..world.parts() };
+    let agent = Agent::start(parts, world.new_session()).await.unwrap();
+    let mut serving = Serving::begin(agent);
+    serving.send_prompt("say one").await;
+    serving.wait_for("turn.ended").await;
+    // The follower breaks off, and the first time it is asked for again nobody answers.
+    silence.begin(1);
+    loop {
+        if matches!(serving.live.recv().await.unwrap(), Live::Notice(notice) if notice.contains("trying again")) {
+            break;
+        }
+    }
+    let parts = world.parts();
+    let sender = retrace_events::control::ControlSender::new(parts.log, parts.mint, &stream());
+    let prompt = ControlPromptSent { text: "say two".to_owned(), attachments: Vec::new() };
+    sender.send(prompt.into()).await.unwrap();
+    serving.wait_for("turn.ended").await;
+    serving.leave().await.close().await;
+    assert_eq!(prompts(&world).await, ["say one", "say two"]);
+    world.check().await;
 }
 
 #[tokio::test]

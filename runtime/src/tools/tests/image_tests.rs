@@ -98,20 +98,20 @@ async fn the_content_says_what_a_file_is() {
 async fn too_large_images_are_refused_with_their_size() {
     let bench = Bench::new().await;
     // 57 bytes are no pixels.
-    bench.file("just.png", png(8_000, 8_000, 3_932_160 - 57));
+    bench.file("just.png", png(2_000, 2_000, 3_932_160 - 57));
     let result = bench.run("read_file", json!({"path": "just.png"})).await;
     assert_eq!(result.content, "image png, 8000 x 8000, 3,932,160 bytes");
     assert_eq!(STANDARD.encode(&result.images[0].bytes).len(), 5 * 1024 * 1024);
-    bench.file("heavy.png", png(8_000, 8_000, 3_932_161 - 57));
-    bench.file("wide.png", png(8_001, 10, 10));
+    bench.file("heavy.png", png(2_000, 2_000, 3_932_161 - 57));
+    bench.file("wide.png", png(2_001, 10, 10));
     bench.file("high.jpg", jpeg(10, 65_535));
     let table = [
         ("heavy.png", "heavy.png is too large for the model: 3,932,161 bytes, at most 3,932,160; hint: scale it down"),
         (
             "wide.png",
-            "wide.png is too large for the model: 8001 x 10 pixels, at most 8,000 a side; hint: scale it down",
+            "wide.png is too large for the model: 2001 x 10 pixels, at most 2,000 a side; hint: scale it down",
         ),
-        ("high.jpg", "high.jpg is too large for the model: 10 x 65535 pixels, at most 8,000 a side"),
+        ("high.jpg", "high.jpg is too large for the model: 10 x 65535 pixels, at most 2,000 a side"),
     ];
     for (path, expected) in table {
         let text = bench.fails("read_file", json!({"path": path})).await;
@@ -167,7 +167,7 @@ proptest! {
             *at.get_mut(&mut bytes) = byte;
         }
         if let Ok(image) = image_of(name, bytes) {
-            prop_assert!((1..=8_000).contains(&image.width_px) && (1..=8_000).contains(&image.height_px));
+            prop_assert!((1..=2_000).contains(&image.width_px) && (1..=2_000).contains(&image.height_px));
         }
     }
 }
