@@ -5,7 +5,7 @@ use super::tests::{Chain, answer, called, epoch, finished, prompt, request, star
 use super::{CallApproval, CallProgress, Stage, TranscriptItem};
 use crate::blob::BlobRef;
 use crate::hash::Hash;
-use crate::id::{CallId, EventId};
+use crate::id::{CallId, EventId, Timestamp};
 use crate::payload::context::{ContextEpochStarted, ContextImageAttached};
 use crate::payload::session::{PlanItem, PlanStatus, SessionControlHandled, SessionPlanned, SessionRuleAdded};
 use crate::payload::tool::{
@@ -202,4 +202,13 @@ fn requests_are_counted_by_turn() {
     chain.push(TurnEnded { outcome: TurnOutcome::Completed, note: String::new() });
     chain.push(prompt("again"));
     assert_eq!(chain.state.turn.as_ref().unwrap().requests, 0);
+}
+
+#[test]
+fn only_a_failure_makes_the_next_request_wait() {
+    // Another machine's clock may be behind: what waits for a moment in this one's past waits for nothing.
+    let (mut chain, _) = with_two_calls();
+    chain.push(finished("a", "1"));
+    chain.push(finished("b", "2"));
+    assert_eq!(chain.stage(), &Stage::Ask { not_before: Timestamp(0) });
 }

@@ -183,7 +183,7 @@ impl SessionState {
         self.transcript.push(envelope.seq, TranscriptItem::Prompt { text: prompt.text.clone(), images });
         if self.turn.is_none() {
             self.steps.clear();
-            let stage = Stage::Ask { not_before: at };
+            let stage = Stage::Ask { not_before: Timestamp(0) };
             let warned = Vec::new();
             let turn = TurnState {
                 prompt: id,
@@ -304,7 +304,7 @@ impl SessionState {
         if self.calls.iter().all(|open| open.progress == CallProgress::Done) {
             self.transcript.sort_last_results();
             self.calls.clear();
-            self.set_stage(Stage::Ask { not_before: envelope.at });
+            self.set_stage(Stage::Ask { not_before: Timestamp(0) });
         }
     }
 

@@ -3,6 +3,7 @@
 use super::error::AgentError;
 use super::family::FamilyUsage;
 use super::hearing::Ears;
+use super::image_room;
 use super::live::Live;
 use super::parts::{AgentParts, NewSession};
 use super::sandboxing::{self, SandboxWish};
@@ -53,6 +54,8 @@ pub struct Agent {
     pub(super) sandbox: Sandbox,
     pub(super) tools: Vec<Arc<dyn Tool>>,
     pub(super) background: Arc<Background>,
+    /// Paths that calls have touched, whose instruction files have not been looked for.
+    pub(super) touched: Vec<String>,
     /// Commands in the background that are over and not in the log yet.
     pub(super) ended: VecDeque<BackgroundEnd>,
     pub(super) retry: RetryPolicy,
@@ -150,6 +153,7 @@ impl Agent {
             sandbox,
             tools,
             background,
+            touched: Vec::new(),
             ended: VecDeque::new(),
             retry,
             ears,
@@ -179,6 +183,7 @@ impl Agent {
         if text.trim().is_empty() {
             return Err(AgentError::EmptyPrompt);
         }
+        image_room::check(&self.state, &images).map_err(AgentError::Images)?;
         let text = self.parts.redactor.redact(text).into_owned();
         let mut batch: Vec<(Payload, Option<EventId>)> =
             images.into_iter().map(|image| (attached(image, None).into(), None)).collect();

@@ -23,7 +23,7 @@ impl Agent {
             }
         };
         let preview = self.attend(look).await?.unwrap_or_else(|| summary.clone());
-        if self.ears.told_to_stop() {
+        if self.ears.told_to_stop() || self.open_call(&call.id).is_err() {
             return Ok(());
         }
         let redact = |text: &str| self.parts.redactor.redact(text).into_owned();

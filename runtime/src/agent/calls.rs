@@ -2,9 +2,10 @@
 
 use super::agent_handle::{Agent, attached};
 use super::error::AgentError;
+use super::image_room;
 use super::live::Live;
 use super::step::step;
-use crate::context::touched_paths;
+use crate::context::{RENDERER, touched_paths};
 use crate::tools::{ToolContext, ToolFailure, ToolResult, effect_of};
 use futures::stream::{FuturesUnordered, StreamExt};
 use retrace_events::fold::{CallProgress, OpenCall};
@@ -29,13 +30,13 @@ impl Agent {
     pub(super) async fn run_calls(&mut self, calls: Vec<(OpenCall, Option<String>)>) -> Result<bool, AgentError> {
         self.log_begun(&calls).await?;
         let mut running: FuturesUnordered<_> = calls.into_iter().map(|(call, _)| self.carry_out(call)).collect();
-        let (mut sandbox_lives, mut touched) = (true, Vec::new());
+        let mut sandbox_lives = true;
         while let Some((call, outcome, duration_ms)) = self.attend(running.next()).await? {
             step("after effect");
             self.ears.calls.remove(&call.id);
             match outcome {
                 Ok(result) => {
-                    touched.extend(touched_paths(&call.tool, &call.input, &result.changed));
+                    self.touched.extend(touched_paths(&call.tool, &call.input, &result.changed));
                     self.log_result(call.id, result, duration_ms).await?;
                 }
                 Err(ToolFailure::Log(error)) => return Err(error.into()),
@@ -51,7 +52,6 @@ impl Agent {
             }
         }
         self.ears.calls.clear();
-        self.instruct(&touched).await?;
         Ok(sandbox_lives)
     }
 
@@ -112,7 +112,17 @@ impl Agent {
         }
     }
 
-    async fn log_result(&mut self, call: CallId, result: ToolResult, duration_ms: u64) -> Result<(), AgentError> {
+    async fn log_result(&mut self, call: CallId, mut result: ToolResult, duration_ms: u64) -> Result<(), AgentError> {
+        let shows = self.state.epoch.as_ref().is_some_and(|epoch| epoch.start.renderer == RENDERER);
+        let room =
+            if shows { Ok(()) } else { Err("this conversation was begun by a version without images".to_owned()) };
+        if let Err(why) = room.and_then(|()| image_room::check(&self.state, &result.images))
+            && !result.images.is_empty()
+        {
+            result.images.clear();
+            result.is_error = true;
+            result.content = format!("The image is not shown: {why}. ({})", result.content);
+        }
         let redactor = Arc::clone(&self.parts.redactor);
         let redact = |text: &str| redactor.redact(text).into_owned();
         // Images stand before the result they belong to; the fold gives them to it.

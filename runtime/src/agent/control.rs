@@ -4,8 +4,9 @@
 use super::agent_handle::{Agent, attached};
 use super::error::AgentError;
 use super::hearing::Stop;
+use super::image_room;
 use super::live::Live;
-use crate::tools;
+use crate::tools::{self, ToolImage};
 use retrace_events::codec::Decoded;
 use retrace_events::fold::{CallApproval, CallProgress, OpenCall};
 use retrace_events::payload::control::{
@@ -15,7 +16,7 @@ use retrace_events::payload::session::{SessionControlHandled, SessionRuleAdded};
 use retrace_events::payload::tool::{ToolApprovalScope, ToolApproved, ToolDenied, ToolFinished};
 use retrace_events::payload::turn::{PromptSource, TurnQueued};
 use retrace_events::payload::{Control, Payload};
-use retrace_events::{CallId, Event, EventId};
+use retrace_events::{CallId, Event, EventId, LogError};
 
 /// How many prompts may wait.
 const MAX_QUEUED: usize = 1_000;
@@ -66,11 +67,18 @@ impl Agent {
             Err(why) => (Vec::new(), false, why),
         };
         batch.push((SessionControlHandled { event: id, seq, accepted, note }.into(), Some(id)));
-        self.append(batch).await?;
+        // Before it is handled: a crash in between asks for the same rule again, which changes nothing.
         if let Some(rule) = remember {
             self.remember(&rule);
         }
-        Ok(())
+        match self.append(batch).await {
+            // What cannot be logged must not be tried again with every start.
+            Err(AgentError::Log(error @ (LogError::InvalidBatch(_) | LogError::Codec(_)))) => {
+                let handled = SessionControlHandled { event: id, seq, accepted: false, note: error.to_string() };
+                self.append(vec![(handled.into(), Some(id))]).await.map(drop)
+            }
+            other => other.map(drop),
+        }
     }
 
     async fn queue(&mut self, id: EventId, sent: &ControlPromptSent) -> Result<Verdict, AgentError> {
@@ -80,18 +88,42 @@ impl Agent {
         if self.state.queue.len() >= MAX_QUEUED {
             return Ok(Err(format!("{MAX_QUEUED} prompts are waiting already")));
         }
-        let mut batch = Batch::new();
-        for attachment in &sent.attachments {
-            let bytes = self.parts.log.blobs().read(attachment.blob.hash, 0..attachment.blob.size_bytes).await?;
-            match tools::image_of(&attachment.name, bytes) {
-                Ok(image) => batch.push((attached(image, None).into(), Some(id))),
-                Err(why) => return Ok(Err(why)),
-            }
-        }
+        let images = match self.attached_images(sent).await? {
+            Ok(images) => images,
+            Err(why) => return Ok(Err(why)),
+        };
+        let mut batch: Batch = images.into_iter().map(|image| (attached(image, None).into(), Some(id))).collect();
         let text = self.parts.redactor.redact(&sent.text).into_owned();
         let queued = TurnQueued { text, source: PromptSource::Control, attachments: sent.attachments.clone() };
         batch.push((queued.into(), Some(id)));
         Ok(Ok((batch, "queued".to_owned())))
+    }
+
+    /// The images that came with a prompt. What is wrong with them is said to whoever sent it; it must not end the session.
+    async fn attached_images(
+        &mut self,
+        sent: &ControlPromptSent,
+    ) -> Result<Result<Vec<ToolImage>, String>, AgentError> {
+        let mut images = Vec::new();
+        for attachment in &sent.attachments {
+            let blob = attachment.blob;
+            if blob.size_bytes > tools::MAX_IMAGE_BYTES {
+                return Ok(Err(format!("{} is too large for an image", attachment.name)));
+            }
+            let bytes = match self.parts.log.blobs().read(blob.hash, 0..blob.size_bytes).await {
+                Ok(bytes) => bytes,
+                Err(error @ LogError::Unavailable { .. }) => return Err(error.into()),
+                Err(error) => return Ok(Err(format!("{} cannot be read: {error}", attachment.name))),
+            };
+            match tools::image_of(&attachment.name, bytes) {
+                Ok(image) => images.push(image),
+                Err(why) => return Ok(Err(why)),
+            }
+            if let Err(why) = image_room::check(&self.state, &images) {
+                return Ok(Err(why));
+            }
+        }
+        Ok(Ok(images))
     }
 
     fn decided(&self, id: EventId, given: &ControlApprovalGiven) -> Verdict {
@@ -186,7 +218,7 @@ impl Agent {
     }
 
     /// The call, while it has no result.
-    fn open_call(&self, call: &CallId) -> Result<&OpenCall, String> {
+    pub(super) fn open_call(&self, call: &CallId) -> Result<&OpenCall, String> {
         let open = self.state.calls.iter().find(|open| open.id == *call && open.progress != CallProgress::Done);
         open.ok_or_else(|| format!("call {call} is over, or was never made"))
     }

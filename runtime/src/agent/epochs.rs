@@ -44,15 +44,16 @@ impl Agent {
     }
 
     /// Puts the instruction files of folders that were touched for the first time at the tail.
-    pub(super) async fn instruct(&mut self, touched: &[String]) -> Result<(), AgentError> {
+    pub(super) async fn instruct(&mut self) -> Result<(), AgentError> {
         let present = self.state.epoch.as_ref().is_some_and(|epoch| epoch.start.renderer == RENDERER);
-        if touched.is_empty() || !present || !self.between_steps() || self.ears.told_to_stop() {
+        if self.touched.is_empty() || !present || !self.between_steps() || self.ears.told_to_stop() {
             return Ok(());
         }
+        let touched = std::mem::take(&mut self.touched);
         let known = known_instructions(&self.state);
         let (sandbox, redactor) = (self.sandbox.clone(), Arc::clone(&self.parts.redactor));
         let Instructions { passages, notices } =
-            self.attend(instructions::nested(&sandbox, &redactor, touched, &known)).await?;
+            self.attend(instructions::nested(&sandbox, &redactor, &touched, &known)).await?;
         self.tell(notices);
         if !passages.is_empty() {
             let query = "instructions for the folders that were touched".to_owned();

@@ -45,6 +45,9 @@ pub enum AgentError {
         /// Why not.
         why: String,
     },
+    /// Images that do not fit.
+    #[error("{0}")]
+    Images(String),
     /// A prompt without words.
     #[error("the prompt is empty")]
     EmptyPrompt,

@@ -13,6 +13,7 @@ use retrace_events::{CallId, Event, EventId, LogError};
 use std::collections::HashMap;
 use std::time::Duration;
 use tokio::sync::mpsc;
+use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 /// How often in a row a log may not answer while an agent waits, and how long it waits then.
@@ -83,16 +84,22 @@ impl Agent {
     /// Does `work` and listens meanwhile. `work` must end soon after [`Ears::step`] is cancelled.
     pub(super) async fn attend<T>(&mut self, work: impl Future<Output = T>) -> Result<T, AgentError> {
         tokio::pin!(work);
-        // Who cannot hear works on: a log that is gone shows at the next append.
-        let mut deaf = false;
+        // Who cannot hear works on, and listens again a little later: a log that is gone shows at the next append.
+        let mut deaf_until = None;
         loop {
             let stopping = self.ears.told_to_stop();
             let heard = tokio::select! {
                 biased;
                 done = &mut work => return Ok(done),
-                heard = self.ears.next(), if !deaf && !stopping => heard,
+                () = tokio::time::sleep_until(deaf_until.unwrap_or_else(Instant::now)), if deaf_until.is_some() => {
+                    deaf_until = None;
+                    continue;
+                }
+                heard = self.ears.next(), if deaf_until.is_none() && !stopping => heard,
             };
-            deaf = self.heard(heard).await?;
+            if self.heard(heard).await? {
+                deaf_until = Some(Instant::now() + SILENCE);
+            }
         }
     }
 
@@ -148,12 +155,17 @@ impl Agent {
     /// Takes in what was said so far; of very much only a part, so that nobody can talk a turn to a standstill.
     pub(super) async fn hear_all(&mut self) -> Result<(), AgentError> {
         for _ in 0..MAX_AT_ONCE {
-            if self.ears.told_to_stop() {
+            // A prompt that waits begins first, so that what was said after it finds its turn.
+            let prompt_waits = self.state.turn.is_none() && !self.state.queue.is_empty();
+            if prompt_waits || self.ears.told_to_stop() {
                 return Ok(());
             }
             match self.ears.inbox.try_next().await {
                 Ok(Some(event)) => self.handle_control(event).await?,
-                Ok(None) => return Ok(()),
+                Ok(None) => {
+                    self.ears.silent = 0;
+                    return Ok(());
+                }
                 // Whether the log is gone for good shows at the next append.
                 Err(error @ LogError::Unavailable { .. }) => {
                     tracing::warn!(%error, "the control stream cannot be read");

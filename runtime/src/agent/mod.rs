@@ -15,6 +15,7 @@ mod epochs;
 mod error;
 mod family;
 mod hearing;
+mod image_room;
 mod live;
 mod next;
 mod order;

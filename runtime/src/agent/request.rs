@@ -26,7 +26,8 @@ impl Agent {
         let body = render(&self.state)?;
         let (epoch, row) = self.epoch_row();
         let body_bytes = body.len() as u64;
-        let cost_bound_microusd = row.upper_bound_micros(body_bytes, u64::from(self.settings.max_tokens));
+        let max_tokens = self.state.epoch.as_ref().map_or(self.settings.max_tokens, |epoch| epoch.start.max_tokens);
+        let cost_bound_microusd = row.upper_bound_micros(body_bytes, u64::from(max_tokens));
         let requested = TurnRequested {
             attempt,
             epoch,

@@ -28,6 +28,7 @@ impl Agent {
                 return Ok(if ran { self.last_end() } else { TurnEnd::Idle });
             }
             self.log_background_ends().await?;
+            self.instruct().await?;
             let step = next(&self.state, &self.outlook());
             match step {
                 Next::Idle if self.more_was_said().await? => {}

@@ -53,6 +53,14 @@ pub(crate) fn waiting(state: &SessionState) -> Vec<Waits> {
     state.calls.iter().filter_map(waits).collect()
 }
 
+impl Decision {
+    /// Whether it reaches further than the call.
+    #[must_use]
+    pub(crate) const fn reaches_further(&self) -> bool {
+        matches!(self.allow, Some(ToolApprovalScope::Session | ToolApprovalScope::Always))
+    }
+}
+
 /// The decision that a line is, if it is one: `y`, `yes`, `s`, `a`, `n`, `no`, and `n` with words for the model.
 #[must_use]
 pub(crate) fn decision(line: &str) -> Option<Decision> {

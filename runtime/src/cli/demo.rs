@@ -94,7 +94,9 @@ impl DemoCommand {
             workspace: setup.config.workspace.clone(),
             settings,
         };
-        let exit = drive::drive(setup, parts, Which::New(Box::new(new)), Some(FirstPrompt::of(task)), &invocation.place).await?;
+        let exit =
+            drive::drive(setup, parts, Which::New(Box::new(new)), Some(FirstPrompt::of(task)), &invocation.place)
+                .await?;
         Ok((exit, stream, log))
     }
 

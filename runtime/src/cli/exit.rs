@@ -209,7 +209,10 @@ impl From<AgentError> for CliError {
             AgentError::Newer { .. } => {
                 Self::new(Exit::Log, error.to_string()).hint("use the newer version of retrace")
             }
-            AgentError::Workspace { .. } | AgentError::EmptyPrompt | AgentError::Closed(_) => {
+            AgentError::Workspace { .. }
+            | AgentError::EmptyPrompt
+            | AgentError::Images(_)
+            | AgentError::Closed(_) => {
                 Self::new(Exit::Usage, error.to_string())
             }
             AgentError::Render(_) | AgentError::Epoch(_) => Self::new(Exit::Failed, error.to_string()),

@@ -137,6 +137,14 @@ impl SettingFlags {
         flags
     }
 
+    /// Without those that a session in the log has its own settings for. What the log may not decide alone stays: where
+    /// requests go, what isolates, when somebody is asked.
+    #[must_use]
+    pub(crate) fn without_logged(&self) -> Self {
+        let Self { base_url, sandbox, approvals, allow, ask, deny, expose, mask, .. } = self.clone();
+        Self { base_url, sandbox, approvals, allow, ask, deny, expose, mask, ..Self::default() }
+    }
+
     /// The permission rules among them.
     #[must_use]
     pub(crate) fn rules(&self) -> Vec<(RuleList, String)> {

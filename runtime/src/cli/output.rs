@@ -111,7 +111,7 @@ impl Output {
                 out.write_all(text.as_bytes()).and_then(|()| out.flush())
             }
             Sink::Screen(screen) => {
-                screen.write(text);
+                screen.interject(text);
                 Ok(())
             }
             #[cfg(test)]
@@ -141,6 +141,22 @@ impl Output {
         }
     }
 
+    /// Writes a note that need not end with its line: the next piece goes on there, and a [`Self::note`] in between does not
+    /// break the line where a line editor is on the screen. For one writer at a time.
+    pub(crate) fn piece(&self, text: &str) {
+        match &self.sink {
+            Sink::Screen(screen) if !self.quiet => screen.write(text),
+            _ => self.note(text),
+        }
+    }
+
+    /// Ends the line that pieces have begun, where it is held back until it is complete.
+    pub(crate) fn end_pieces(&self) {
+        if let Sink::Screen(screen) = &self.sink {
+            screen.end_line();
+        }
+    }
+
     /// Writes what people must see even when they asked for quiet.
     pub(crate) fn always(&self, text: &str) {
         match &self.sink {
@@ -148,7 +164,7 @@ impl Output {
                 let mut err = std::io::stderr().lock();
                 let _ = err.write_all(text.as_bytes()).and_then(|()| err.flush());
             }
-            Sink::Screen(screen) => screen.write(text),
+            Sink::Screen(screen) => screen.interject(text),
             #[cfg(test)]
             Sink::Memory(kept) => kept.lock().unwrap().1.push_str(text),
         }

@@ -1,6 +1,9 @@
 //! What is written while the line editor is on the screen: whole lines, handed to the editor, which prints them above the
 //! line that is being written.
 //!
+//! Two kinds of writers: one stream whose lines come in pieces ([`Screen::write`], an answer while it is made), and anybody
+//! else with whole lines ([`Screen::interject`]), which go out ahead of the stream's unfinished line and never within it.
+//!
 //! Writing never blocks: lines wait in a queue that a thread of its own empties, and [`Screen::ready`] holds back whoever
 //! has much to say. Nothing is lost: the editor takes lines over one hand to the other (a channel of no capacity), and what
 //! it did not take is written to the terminal when it is gone.
@@ -36,7 +39,7 @@ pub(crate) struct Screen {
 
 #[derive(Debug)]
 struct Inner {
-    /// The line that is not complete yet.
+    /// The line of the stream that is not complete yet.
     line: String,
     lines: Option<Sender<String>>,
     thread: Option<JoinHandle<()>>,
@@ -61,7 +64,7 @@ impl Screen {
         Ok(Arc::new(Self { inner: Mutex::new(inner), waiting }))
     }
 
-    /// Writes text; what follows the last line end waits for the next one.
+    /// Writes a piece of the stream; what follows the last line end waits for the next one.
     pub(crate) fn write(&self, text: &str) {
         let mut inner = self.lock();
         inner.line.push_str(text);
@@ -69,6 +72,23 @@ impl Screen {
         let rest = inner.line.split_off(end + 1);
         let whole = std::mem::replace(&mut inner.line, rest);
         self.send(&inner, whole);
+    }
+
+    /// Ends the stream's line, if one is begun.
+    pub(crate) fn end_line(&self) {
+        let mut inner = self.lock();
+        if !inner.line.is_empty() {
+            let line = std::mem::take(&mut inner.line) + "\n";
+            self.send(&inner, line);
+        }
+    }
+
+    /// Writes whole lines at once, ahead of a line of the stream that is not complete.
+    pub(crate) fn interject(&self, text: &str) {
+        let end = if text.ends_with('\n') { "" } else { "\n" };
+        if !text.is_empty() {
+            self.send(&self.lock(), format!("{text}{end}"));
+        }
     }
 
     /// Waits until not too much is waiting.
@@ -79,12 +99,9 @@ impl Screen {
 
     /// Writes what is left, and ends; gives up when nobody takes it for longer than `patience`.
     pub(crate) fn close(&self, patience: Duration) {
+        self.end_line();
         let thread = {
             let mut inner = self.lock();
-            if !inner.line.is_empty() {
-                let line = std::mem::take(&mut inner.line) + "\n";
-                self.send(&inner, line);
-            }
             inner.lines = None;
             inner.thread.take()
         };

@@ -17,9 +17,8 @@ const LONGEST: usize = 1_000;
 /// When the answer cannot be read, or the list of trusted folders cannot be written.
 pub(crate) async fn ask(setup: &Setup, invocation: &Invocation) -> Result<bool, CliError> {
     let config = &setup.config;
-    // What is left out for want of trust was told as a notice.
-    let wanted = config.notices.iter().any(|notice| notice.contains("retrace config trust"));
-    let Some(folder) = config.workspace.to_str().filter(|_| wanted && invocation.place.stdin_is_terminal) else {
+    let Some(folder) = config.workspace.to_str().filter(|_| config.needs_trust && invocation.place.stdin_is_terminal)
+    else {
         return Ok(false);
     };
     setup.output.always(&format!("trust this folder, {}? [y/N] ", clean::line(folder)));

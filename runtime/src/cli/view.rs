@@ -1,6 +1,6 @@
 //! What a conversation knows of its session: the fold of its events, and what must be said below some of them.
 
-use super::asking::{self, Waits};
+use super::asking::{self, Decision, Waits};
 use super::output::Output;
 use super::render::{AnswerText, asks, clean};
 use super::watch::{Onlooker, Remark};
@@ -86,6 +86,20 @@ impl View {
     /// that it may have been answered.
     pub(crate) fn waits_still(&self, heard: u64) -> Option<Waits> {
         self.waits().filter(|_| self.state.control_next >= heard)
+    }
+
+    /// The answers that there are to a call that waits for approval, in words.
+    pub(crate) fn answers_to(&self, call: &CallId) -> &'static str {
+        if self.only_once(call) { "y, or n" } else { "y, s, a, or n" }
+    }
+
+    /// Whether `decision` is one of them.
+    pub(crate) fn offers(&self, call: &CallId, decision: &Decision) -> bool {
+        !(decision.reaches_further() && self.only_once(call))
+    }
+
+    fn only_once(&self, call: &CallId) -> bool {
+        self.asked.iter().any(|asked| asked.call == *call && asks::only_once(asked, &self.redactor))
     }
 
     /// Whether something goes on or is about to: a turn, a queued prompt, or something said before `heard` that was

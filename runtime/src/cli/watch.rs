@@ -112,6 +112,7 @@ impl Watcher {
                 Err(TryRecvError::Empty | TryRecvError::Closed) => break,
             }
         }
+        self.output.end_pieces();
         self.seen.exposed = self.printer.exposed();
         self.seen
     }
@@ -120,7 +121,7 @@ impl Watcher {
         self.output.ready().await;
         let Live::Logged(event) = &live else {
             let text = self.printer.live(&live);
-            return self.output.note(&text);
+            return self.output.piece(&text);
         };
         if event.envelope.seq > self.next_seq {
             self.catch_up(event.envelope.seq).await;
@@ -163,9 +164,9 @@ impl Watcher {
         }
         let text = self.printer.event(event);
         let remark = self.onlooker.as_mut().map(|onlooker| onlooker.see(event)).unwrap_or_default();
-        self.output.note(&remark.above);
-        self.output.note(if remark.hide { "" } else { &text });
-        self.output.note(&remark.below);
+        self.output.piece(&remark.above);
+        self.output.piece(if remark.hide { "" } else { &text });
+        self.output.piece(&remark.below);
         if let Some(onlooker) = &mut self.onlooker {
             onlooker.shown();
         }

@@ -70,6 +70,8 @@ pub struct Config {
     pub rules: RuleSet,
     /// What the user should be told: refused lines, an untrusted `.env`.
     pub notices: Vec<String>,
+    /// Whether something of the workspace is left out only because the user does not trust the folder.
+    pub needs_trust: bool,
 }
 
 impl Config {
@@ -81,7 +83,7 @@ impl Config {
         let folders = &surroundings.folders;
         let credentials = folders.credentials_file();
         let mut values = Values::builtin(surroundings.cwd.clone());
-        let mut notices = Vec::new();
+        let (mut notices, mut needs_trust) = (Vec::new(), false);
 
         let user = [file::user(&folders.config_file(), &credentials)?, file::credentials(&credentials)?].concat();
         apply(&mut values, &user)?;
@@ -97,6 +99,7 @@ impl Config {
             Dotenv::Entries(entries) => entries,
             Dotenv::Untrusted(names) => {
                 let file = first.join(".env");
+                needs_trust = true;
                 notices.push(format!(
                     "{} sets {} and is not read, because the folder is not trusted (hint: retrace config trust)",
                     file.display(),
@@ -115,7 +118,9 @@ impl Config {
         let mut rules = permissions::read_user(&folders.permissions_file())?;
         rules.extend(surroundings.rules()?);
         let trusted = is_trusted(folders, &workspace)?;
-        notices.extend(project::add_rules(&mut rules, project_rules, &project_file, trusted));
+        let untrusted_rules = project::add_rules(&mut rules, project_rules, &project_file, trusted);
+        needs_trust |= untrusted_rules.is_some();
+        notices.extend(untrusted_rules);
         apply(&mut values, &dotenv)?;
         apply(&mut values, &own)?;
 
@@ -125,7 +130,7 @@ impl Config {
             folders::refuse_inside("the event log", folder, &workspace)?;
         }
         notices.extend(plain_text_warning(&values));
-        Ok(Self { values, workspace, log, folders: folders.clone(), rules, notices })
+        Ok(Self { values, workspace, log, folders: folders.clone(), rules, notices, needs_trust })
     }
 
     /// The settings of a new session. Requests, limits and sandbox as configured; what is left open is settled by the

@@ -5,8 +5,8 @@
 //! demands. A carried-over answer is given back without its thinking, which is bound to a prefix that is gone, and
 //! otherwise byte for byte.
 
-use super::body::{Ephemeral, INTERRUPTED, Message, ResultContent, UserBody, mark_tail, push_user, raw, to_bytes};
-use super::carried::without_thinking;
+use super::body::{Ephemeral, INTERRUPTED, Message, ResultContent, UserBody, mark_tail, push_user, to_bytes};
+use super::carried::{as_it_came, without_thinking};
 use super::framing::{background_ended, passage, warning};
 use super::render::RenderError;
 use retrace_events::CallId;
@@ -73,13 +73,7 @@ impl<'a> Conversation<'a> {
 
     fn answer(&mut self, content: &'a str, calls: &'a [CallId], carried_over: bool) -> Result<(), RenderError> {
         self.check_results()?;
-        let content = if carried_over {
-            without_thinking(content)?.map(Cow::Owned)
-        } else {
-            // A refusal can come without any content, and the API takes no empty message back.
-            let present = (content != "[]").then(|| raw("answer", content)).transpose()?;
-            present.map(Cow::Borrowed)
-        };
+        let content = if carried_over { without_thinking(content)?.map(Cow::Owned) } else { as_it_came(content)? };
         let Some(content) = content else { return Ok(()) };
         if self.messages.is_empty() {
             self.say(EARLIER);

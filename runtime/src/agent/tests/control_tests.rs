@@ -5,6 +5,7 @@ use super::*;
 use retrace_events::payload::Session;
 use retrace_events::payload::control::{ControlCancelRequested, ControlPromptSent};
 use retrace_events::payload::session::SessionControlHandled;
+use retrace_events::payload::turn::Attachment;
 
 const ECHOES: &str =
     "[[step]]\nname = 'echo'\nnext = ['echo']\nwhen = 'say (\\w+)$'\nblock = [{ type = 'text', text = '$1' }]\n";
@@ -212,6 +213,42 @@ async fn a_log_that_does_not_answer_for_a_moment_ends_no_conversation() {
     serving.wait_for("turn.ended").await;
     serving.leave().await.close().await;
     assert_eq!(prompts(&world).await, ["say one", "say two"]);
+    world.check().await;
+}
+
+#[tokio::test]
+async fn a_cancel_right_behind_a_prompt_stops_that_prompt() {
+    let world = World::with(WAITS).await;
+    world.start().await.close().await;
+    let parts = world.parts();
+    let sender = retrace_events::control::ControlSender::new(parts.log, parts.mint, &stream());
+    let prompt = ControlPromptSent { text: "wait".to_owned(), attachments: Vec::new() };
+    sender.send(prompt.into()).await.unwrap();
+    sender.send(ControlCancelRequested { call: None, by: "a test".to_owned() }.into()).await.unwrap();
+    let mut agent = world.resume().await;
+    assert_eq!(agent.run().await.unwrap(), TurnEnd::Interrupted);
+    agent.close().await;
+    let handled = handled(&world).await;
+    assert!(handled.iter().all(|handled| handled.accepted), "{handled:?}");
+    assert_eq!(world.count("tool.called").await, 0);
+    world.check().await;
+}
+
+#[tokio::test]
+async fn an_attachment_that_is_no_image_is_refused_and_the_session_goes_on() {
+    let world = World::with(ECHOES).await;
+    let mut serving = Serving::begin(world.start().await);
+    let blob = world.log.blobs().put(b"only words").await.unwrap();
+    let attachment = Attachment { name: "x.png".to_owned(), media_type: "image/png".to_owned(), blob };
+    let prompt = ControlPromptSent { text: "say lost".to_owned(), attachments: vec![attachment] };
+    serving.sender.send(prompt.into()).await.unwrap();
+    serving.wait_for("session.control_handled").await;
+    serving.send_prompt("say one").await;
+    serving.wait_for("turn.ended").await;
+    serving.leave().await.close().await;
+    let handled = handled(&world).await;
+    assert!(!handled[0].accepted && handled[0].note.contains("x.png is no PNG"), "{handled:?}");
+    assert_eq!(prompts(&world).await, ["say one"]);
     world.check().await;
 }
 

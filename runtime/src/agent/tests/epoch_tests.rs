@@ -95,6 +95,21 @@ async fn settings_that_are_the_same_change_nothing() {
 }
 
 #[tokio::test]
+async fn instructions_of_a_folder_come_also_when_another_call_of_the_same_answer_follows() {
+    let world = World::with(
+        "[[step]]\nblock = [{ type = 'tool_use', name = 'read_file', input = { path = 'sub/x.txt' } }, { type = 'tool_use', name = 'bash', input = { command = 'true' } }]\n[[step]]\nwhen = 'here use spaces'\nblock = [{ type = 'text', text = 'ok' }]\n",
+    )
+    .await;
+    std::fs::create_dir(world.workspace().join("sub")).unwrap();
+    world.put("sub/x.txt", "x");
+    world.put("sub/AGENTS.md", "here use spaces");
+    let (agent, end) = world.ask("go").await;
+    agent.close().await;
+    assert_eq!((end, world.count("context.retrieved").await), (completed(), 1));
+    world.check().await;
+}
+
+#[tokio::test]
 async fn instruction_files_are_in_the_epoch_and_those_of_a_folder_come_when_it_is_touched() {
     let world = World::with(
         "[[step]]\nblock = [{ type = 'tool_use', name = 'write_file', input = { path = 'sub/x.txt', content = 'x' } }]\n[[step]]\nblock = [{ type = 'tool_use', name = 'read_file', input = { path = 'sub/x.txt' } }]\n[[step]]\nblock = [{ type = 'text', text = 'ok' }]\n",

@@ -14,6 +14,7 @@ mod epoch_tests;
 mod failure_tests;
 mod family_tests;
 mod fence_tests;
+mod image_room_tests;
 mod interrupt_tests;
 mod next_tests;
 mod pausing_log;

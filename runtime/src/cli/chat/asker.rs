@@ -89,11 +89,13 @@ impl Asking {
         let redact = |text: &str| self.redactor.redact(text).into_owned();
         match (typed, waits) {
             (Typed::Line(line), Waits::Approval { call }) => match asking::decision(&line) {
-                Some(Decision { allow, note }) => {
+                Some(decision) if self.view.lock().offers(call, &decision) => {
+                    let Decision { allow, note } = decision;
                     Some(ControlApprovalGiven { call: call.clone(), allow, note: redact(&note) }.into())
                 }
-                None => {
-                    self.output.always("y, s, a, or n and words for the model\n");
+                Some(_) | None => {
+                    let answers = self.view.lock().answers_to(call);
+                    self.output.always(&format!("{answers} and words for the model\n"));
                     None
                 }
             },

@@ -116,7 +116,7 @@ impl Conversation<'_> {
                 self.say("this is that session\n");
                 Ok(Flow::Stay)
             }
-            Ok(stream) => Ok(Flow::Switch(Target::Old(stream))),
+            Ok(stream) => Ok(Flow::Switch(Target::Loaded(stream))),
             Err(error) => {
                 self.say(&error.lines());
                 Ok(Flow::Stay)

@@ -149,7 +149,7 @@ impl<'a> Conversation<'a> {
             Said::Prompt(_) | Said::Decided { .. } | Said::Answered { .. } if self.running.role == Role::Watcher => {
                 self.say("you only watch this session; /quit leaves, and `retrace send` has a say in it\n");
             }
-            Said::Prompt(text) => self.prompt(&text, waits.is_some()).await,
+            Said::Prompt(text) => self.prompt(&text, waits.as_ref()).await,
             Said::Decided { call, decision } => self.decide(call, decision).await,
             Said::Answered { call, text } => {
                 let text = self.redacted(&text);
@@ -159,7 +159,7 @@ impl<'a> Conversation<'a> {
         Ok(Flow::Stay)
     }
 
-    async fn prompt(&mut self, text: &str, something_waits: bool) {
+    async fn prompt(&mut self, text: &str, waits: Option<&Waits>) {
         let text = self.redacted(text);
         let busy = {
             let mut view = self.running.view.lock();
@@ -173,14 +173,18 @@ impl<'a> Conversation<'a> {
         let attachments = std::mem::take(&mut self.attachments);
         if !self.tell(ControlPromptSent { text, attachments: attachments.clone() }.into()).await {
             self.attachments = attachments;
-        } else if something_waits {
-            self.say("queued; an answer is still waited for: y, s, a, or n\n");
+        } else if let Some(waits) = waits {
+            let answers = self.running.view.lock().answers_to(waits.call());
+            self.say(&format!("queued; an answer is still waited for: {answers}\n"));
         } else if busy && self.running.role == Role::Sender {
             self.say("sent\n");
         }
     }
 
     async fn decide(&mut self, call: CallId, decision: Decision) {
+        if !self.running.view.lock().offers(&call, &decision) {
+            return self.say("no rule can cover this call: y allows it this once, n forbids it\n");
+        }
         let note = self.redacted(&decision.note);
         self.tell(ControlApprovalGiven { call, allow: decision.allow, note }.into()).await;
     }
@@ -228,6 +232,11 @@ impl<'a> Conversation<'a> {
                 false
             }
         }
+    }
+
+    /// Whether something goes on in the session or is about to.
+    pub(super) fn is_busy(&self) -> bool {
+        self.running.view.lock().is_busy(self.heard)
     }
 
     fn unknown(&self, name: &str, close: Option<&str>) {

@@ -40,6 +40,7 @@ use conversation::{Conversation, Left};
 use editor::{Editor, Shown};
 use input::Input;
 use opening::{Opened, Role, Running, Target};
+use retrace_events::payload::settings::Settings;
 use retrace_events::payload::turn::Attachment;
 use retrace_events::{EventLog, SessionState, StreamId};
 use signals::Signals;
@@ -77,8 +78,13 @@ struct Chat {
     invocation: Invocation,
     setup: Setup,
     log: Arc<dyn EventLog>,
-    /// The flags that settings were given by, those that slash commands changed among them.
+    /// The flags that hold for new sessions: those of the command line, with what slash commands changed since.
     flags: SettingFlags,
+    /// The settings a new session begins with.
+    settings: Settings,
+    /// The flags that hold for the session that is open. Of a session that the user went back to they say nothing about what
+    /// is in its log.
+    own_flags: SettingFlags,
     input: Input,
     signals: Signals,
     /// Whether somebody is there who can be asked.
@@ -145,7 +151,9 @@ impl Chat {
             None => Input::of_lines(place.stdin()).map_err(cannot)?,
         };
         let attended = place.stdin_is_terminal;
-        Ok(Self { invocation: invocation.clone(), setup, log, flags, input, signals, attended, screen })
+        let (invocation, own_flags) = (invocation.clone(), flags.clone());
+        let settings = setup.config.settings(&setup.models);
+        Ok(Self { invocation, setup, log, flags, settings, own_flags, input, signals, attended, screen })
     }
 
     /// One conversation after the other, until the user leaves.

@@ -8,6 +8,8 @@ use crate::cli::setup::Setup;
 use crate::cli::view::{SharedView, View};
 use crate::cli::watch::{Seen, Watch};
 use crate::cli::{events, following, resume, session_name, sessions};
+use crate::config::Config;
+use crate::permissions::{self, RuleSet};
 use futures::StreamExt;
 use retrace_events::control::ControlSender;
 use retrace_events::log::Holder;
@@ -33,8 +35,10 @@ const ORDERS: usize = 16;
 pub(super) enum Target {
     /// A new one.
     New,
-    /// One that is in the log.
+    /// One that is in the log, named on the command line: it goes on under the flags given there.
     Old(StreamId),
+    /// One that is in the log, and that the user goes to from another: it goes on under its own settings.
+    Loaded(StreamId),
 }
 
 /// What this process is to the session.
@@ -99,17 +103,25 @@ impl Chat {
     ///
     /// # Errors
     /// When there is no such session, or it cannot be used.
-    pub(super) async fn open(&self, target: &Target) -> Result<Opened, CliError> {
+    pub(super) async fn open(&mut self, target: &Target) -> Result<Opened, CliError> {
         match target {
-            Target::New => self.begin().await,
-            Target::Old(stream) => self.go_on(stream).await,
+            Target::New => {
+                self.own_flags = self.flags.clone();
+                self.begin().await
+            }
+            Target::Old(stream) => self.go_on(stream, &self.setup.config).await,
+            Target::Loaded(stream) => {
+                self.own_flags = self.own_flags.without_logged();
+                let config = Config::load(&self.invocation.surroundings(&self.own_flags))?;
+                self.go_on(stream, &config).await
+            }
         }
     }
 
     async fn begin(&self) -> Result<Opened, CliError> {
         let setup = &self.setup;
         let stream = session_name::new_session(&setup.config.workspace, SystemMint.event_id());
-        let settings = setup.config.settings(&setup.models);
+        let settings = self.settings.clone();
         let (parts, cancel) = self.parts(&settings)?;
         let view = self.view(SessionState::default(), true);
         view.lock().greet(String::new(), self.greeting(Role::Holder));
@@ -121,14 +133,14 @@ impl Chat {
         self.running(stream, view, watch, cancel, agent).await
     }
 
-    async fn go_on(&self, stream: &StreamId) -> Result<Opened, CliError> {
+    async fn go_on(&self, stream: &StreamId, config: &Config) -> Result<Opened, CliError> {
         let setup = &self.setup;
         let state = fold::load(self.log.as_ref(), stream).await?;
         resume::check_workspace(setup, stream, &state)?;
         let logged = state.settings.as_ref();
         let logged = logged
             .ok_or_else(|| CliError::new(Exit::Log, format!("session {} has no readable first event", stream.id)))?;
-        let resumed = setup.config.resumed(logged, &setup.models)?;
+        let resumed = config.resumed(logged, &setup.models)?;
         let (parts, cancel) = self.parts(&resumed.settings)?;
         let next_seq = state.next_seq();
         let (view, past) = self.past(stream, state, true).await?;
@@ -203,7 +215,27 @@ impl Chat {
         let setup = &self.setup;
         let cancel = CancellationToken::new();
         let parts = setup.parts(Arc::clone(&self.log), settings, setup.auth()?, cancel.clone())?;
-        Ok((AgentParts { attended: self.attended, ..parts }, cancel))
+        let config = Config { rules: self.rules(), ..setup.config.clone() };
+        let permissions = Arc::new(config.permissions(settings, settings.sandbox != "none"));
+        Ok((AgentParts { attended: self.attended, permissions, ..parts }, cancel))
+    }
+
+    /// The rules the chat began with, and what has come into the user's file since: what was always allowed in one session
+    /// is allowed in the next.
+    fn rules(&self) -> RuleSet {
+        let config = &self.setup.config;
+        let mut rules = config.rules.clone();
+        match permissions::read_user(&config.folders.permissions_file()) {
+            Ok(mut user) => {
+                // A rule that was there before may stand in another line now; twice it does no harm.
+                user.deny.retain(|given| !rules.deny.contains(given));
+                user.ask.retain(|given| !rules.ask.contains(given));
+                user.allow.retain(|given| !rules.allow.contains(given));
+                rules.extend(user);
+            }
+            Err(error) => self.setup.output.warn(&clean::line(&format!("{error}; the rules stay as they were"))),
+        }
+        rules
     }
 
     fn view(&self, state: SessionState, answers: bool) -> SharedView {

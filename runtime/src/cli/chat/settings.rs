@@ -9,10 +9,14 @@ use crate::cli::render::{clean, units};
 use crate::config::{Config, similar};
 use retrace_events::payload::settings::{Budget, Settings};
 use std::fmt::Write as _;
+use std::time::Duration;
 
 /// What a budget can limit; a tree is a session with all its forks.
 pub(super) const KINDS: [&str; 8] =
     ["steps", "tokens", "cost", "time", "tree-steps", "tree-tokens", "tree-cost", "tree-time"];
+
+/// How long a change may take to be in the log before the next line is read.
+const TAKEN_IN: Duration = Duration::from_secs(2);
 
 impl Conversation<'_> {
     pub(super) async fn model(&mut self, id: &str) {
@@ -107,20 +111,26 @@ impl Conversation<'_> {
         clean::short(&view.state.settings.as_ref().map(of).unwrap_or_default(), 200)
     }
 
-    /// Changes flags, and with them the settings of the session.
-    async fn change(&mut self, change: impl FnOnce(&mut SettingFlags)) {
-        let mut flags = self.chat.flags.clone();
+    /// Changes flags, and with them the settings of this session and of those that are begun later.
+    async fn change(&mut self, change: impl Fn(&mut SettingFlags)) {
+        let (mut own, mut flags) = (self.chat.own_flags.clone(), self.chat.flags.clone());
+        change(&mut own);
         change(&mut flags);
-        match self.settings_with(&flags) {
+        let read = self.settings_with(&own).and_then(|here| Ok((here, self.settings_of_new(&flags)?)));
+        match read {
             Err(error) => self.say(&error.lines()),
-            Ok((_, None)) => {
-                self.chat.flags = flags;
+            Ok(((_, None), new)) => {
+                (self.chat.own_flags, self.chat.flags, self.chat.settings) = (own, flags, new);
                 self.say("nothing changes\n");
             }
-            Ok((settings, Some(why))) => {
+            Ok(((settings, Some(why)), new)) => {
+                let wanted = settings.clone();
                 let order = AgentOrder::Configure { change: Box::new(move |now| *now = settings), why };
                 match &self.running.orders {
-                    Some(orders) if orders.send(order).await.is_ok() => self.chat.flags = flags,
+                    Some(orders) if orders.send(order).await.is_ok() => {
+                        (self.chat.own_flags, self.chat.flags, self.chat.settings) = (own, flags, new);
+                        self.wait_until(&wanted).await;
+                    }
                     Some(_) => self.say("not changed: the session has ended\n"),
                     None => self.say("not changed: another process runs this session, and its settings are there\n"),
                 }
@@ -128,11 +138,35 @@ impl Conversation<'_> {
         }
     }
 
+    /// Waits until the session goes by `wanted`: orders and prompts take different ways, and the next prompt is not to
+    /// overtake. While a turn is running nobody waits; the change comes behind it.
+    async fn wait_until(&self, wanted: &Settings) {
+        let mut changes = self.running.view.changes();
+        let seen = async {
+            while !self.is_busy() && self.running.view.lock().state.settings.as_ref() != Some(wanted) {
+                if changes.changed().await.is_err() {
+                    return;
+                }
+            }
+        };
+        // Longer only where the log is slow; then the order counts from the prompt after the next.
+        let _ = tokio::time::timeout(TAKEN_IN, seen).await;
+    }
+
+    /// The settings a new session would begin with under `flags`. Requests go where they went: key and address were read
+    /// together.
+    fn settings_of_new(&self, flags: &SettingFlags) -> Result<Settings, CliError> {
+        let config = Config::load(&self.chat.invocation.surroundings(flags))?;
+        let base_url = self.chat.settings.base_url.clone();
+        Ok(Settings { base_url, ..config.settings(&self.chat.setup.models) })
+    }
+
     /// The session's settings as they would be under `flags`, and what that changes.
     fn settings_with(&self, flags: &SettingFlags) -> Result<(Settings, Option<String>), CliError> {
         let config = Config::load(&self.chat.invocation.surroundings(flags))?;
         let logged = self.running.view.lock().state.settings.clone();
-        let logged = logged.unwrap_or_else(|| config.settings(&self.chat.setup.models));
+        // A new session's first event may not have come yet.
+        let logged = logged.unwrap_or_else(|| self.chat.settings.clone());
         let resumed = config.resumed(&logged, &self.chat.setup.models)?;
         Ok((resumed.settings, resumed.why))
     }

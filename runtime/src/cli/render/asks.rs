@@ -31,6 +31,12 @@ pub(crate) fn approval(asked: &ToolApprovalAsked, style: Style, redactor: &Redac
     format!("{}{}", frame(asked, style, redactor), choices(asked, style, redactor))
 }
 
+/// Whether a decision on the call cannot reach further than the call: no rule covers it.
+#[must_use]
+pub(crate) fn only_once(asked: &ToolApprovalAsked, redactor: &Redactor) -> bool {
+    rule(asked, redactor).is_none()
+}
+
 fn choices(asked: &ToolApprovalAsked, style: Style, redactor: &Redactor) -> String {
     let key = |key: &str| style.bold(&format!("[{key}]"));
     let further = match rule(asked, redactor) {

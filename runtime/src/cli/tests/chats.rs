@@ -150,6 +150,15 @@ async fn an_approval_for_the_session_is_asked_once() {
 }
 
 #[tokio::test]
+async fn what_is_always_allowed_is_allowed_in_the_next_session_too() {
+    let mut machine = machine().await;
+    machine.types("run it\na\n/clear\nrun it\n");
+    let ran = done(machine.run(&["chat", "--approvals", "ask"]).await);
+    assert_eq!(ran.out, "It ran.\nIt ran.\n", "{}", ran.err);
+    assert_eq!(ran.err.matches("[y] once").count(), 1, "{}", ran.err);
+}
+
+#[tokio::test]
 async fn slash_commands_answer_at_once_and_are_no_prompts() {
     let mut machine = machine().await;
     let commands = ["/help", "/cost", "/sessions", "/model", "/budget", "/sandbox", "/queue", "/plan", "/halp", "/"];
@@ -190,6 +199,39 @@ async fn settings_are_changed_for_the_rest_of_the_session() {
         ran.err
     );
     assert_eq!(count(&events(&machine).await, "session.configured"), 3);
+}
+
+/// The newest settings of the session `id`: model, effort, and the most steps.
+async fn settings(machine: &Machine, id: &str) -> (String, String, u64) {
+    let shown = machine.out(&["show", id, "--json"]).await;
+    let events = shown.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+    let newest = events.filter_map(|event| event["payload"].get("settings").cloned()).next_back().unwrap();
+    let text = |name: &str| newest[name].as_str().unwrap_or("none").to_owned();
+    (text("model"), text("effort"), newest["budget"]["max_steps"].as_u64().unwrap())
+}
+
+#[tokio::test]
+async fn changes_hold_for_sessions_begun_later_and_not_for_those_gone_back_to() {
+    let mut machine = machine().await;
+    machine.pipe("hello\n");
+    done(machine.run(&["chat", "--model", "claude-haiku-5-5", "--max-steps", "7"]).await);
+    let old = machine.session().await;
+    machine.pipe(&format!(
+        "/effort high\nhello\n/clear\n/budget steps 9\nhello\n/load {old}\nhello\n/effort low\nhello\n/clear\nhello\n"
+    ));
+    done(machine.run(&["chat", "--model", "claude-sonnet-5", "--max-steps", "8"]).await);
+    let sessions = machine.sessions().await;
+    let ids: Vec<&str> = sessions.iter().map(|stream| stream.id.as_str()).filter(|id| *id != old).collect();
+    let [third, second, first] = ids[..] else { panic!("{ids:?}") };
+    let expected = |model: &str, effort: &str, steps| (model.to_owned(), effort.to_owned(), steps);
+    assert_eq!(settings(&machine, first).await, expected("claude-sonnet-5", "high", 8));
+    assert_eq!(settings(&machine, second).await, expected("claude-sonnet-5", "high", 9));
+    assert_eq!(settings(&machine, &old).await, expected("claude-haiku-5-5", "low", 7));
+    assert_eq!(settings(&machine, third).await, expected("claude-sonnet-5", "low", 9));
+    // What the command line says does hold for a session that it names.
+    machine.pipe("hello\n");
+    done(machine.run(&["chat", &old, "--max-steps", "5"]).await);
+    assert_eq!(settings(&machine, &old).await, expected("claude-haiku-5-5", "low", 5));
 }
 
 #[tokio::test]

@@ -176,7 +176,8 @@ async fn paths_are_told_to_programs_too() {
     assert_eq!(row("config"), json!({ "name": "config", "path": machine.folders.config_file(), "exists": true }));
     assert_eq!(row("credentials")["exists"], false);
     assert_eq!(row("dotenv")["path"], json!(machine.workspace.join(".env")));
-    assert_eq!(rows.len(), 7);
+    assert_eq!(row("permissions")["path"], json!(machine.folders.permissions_file()));
+    assert_eq!(rows.len(), 8);
 }
 
 #[tokio::test]

@@ -1,6 +1,8 @@
 //! What is written while a line editor is on the screen: in order, whole lines, nothing lost, nobody held up.
 
+use crate::cli::output::Output;
 use crate::cli::screen::{Room, Screen};
+use proptest::prelude::*;
 use std::io::Write;
 use std::sync::mpsc::{Receiver, sync_channel};
 use std::sync::{Arc, Mutex};
@@ -101,4 +103,76 @@ async fn whoever_has_much_to_say_is_held_back_until_it_is_taken() {
     screen.ready().await;
     screen.close(PATIENCE);
     assert_eq!(editor.join().unwrap(), 400 * 1_001);
+}
+
+/// What `say` leads an editor to show, in pieces.
+fn shown(say: impl FnOnce(&Output, &Screen)) -> Vec<String> {
+    let (screen, taken, _fallback) = screen();
+    let editor = std::thread::spawn(move || taken.iter().collect::<Vec<_>>());
+    say(&Output::in_memory(false, false).on_screen(Arc::clone(&screen)), &screen);
+    screen.close(PATIENCE);
+    editor.join().unwrap()
+}
+
+#[test]
+fn a_note_goes_out_ahead_of_the_line_that_is_being_streamed() {
+    let shown = shown(|output, _| {
+        output.piece("here it comes\n\nand");
+        output.note("stopping the turn\n");
+        output.warn("careful");
+        output.data("{}\n").unwrap();
+        output.note("");
+        output.always("no end of line");
+        output.piece(" comes\nand");
+        output.end_pieces();
+        output.end_pieces();
+        output.note("it is over\n");
+    });
+    assert_eq!(
+        shown.concat(),
+        "here it comes\n\nstopping the turn\nwarning: careful\n{}\nno end of line\nand comes\nand\nit is over\n"
+    );
+}
+
+#[test]
+fn pieces_are_notes_where_there_is_no_line_editor_and_quiet_is_quiet() {
+    let output = Output::in_memory(false, false);
+    output.piece("half");
+    output.note(" and half\n");
+    output.end_pieces();
+    assert_eq!(output.take().1, "half and half\n");
+    let quiet = Output::in_memory(false, true);
+    quiet.piece("half");
+    assert_eq!(quiet.take().1, "");
+    let on_screen = shown(|_, screen| {
+        let (again, taken, _) = self::screen();
+        Output::in_memory(false, true).on_screen(Arc::clone(&again)).piece("unseen\n");
+        drop(taken);
+        again.close(PATIENCE);
+        screen.interject("seen\n");
+    });
+    assert_eq!(on_screen.concat(), "seen\n");
+}
+
+proptest! {
+    /// Whatever is streamed in whatever pieces, with notes anywhere in between: each line is one of the stream or a note.
+    #[test]
+    fn no_note_breaks_a_line(pieces in prop::collection::vec(("[a-z\\n]{0,6}", prop::option::of("[A-Z]{1,5}")), 0..20)) {
+        let written = shown(|output, _| {
+            for (piece, note) in &pieces {
+                output.piece(piece);
+                if let Some(note) = note {
+                    output.note(&format!("{note}\n"));
+                }
+            }
+        })
+        .concat();
+        let is_note = |line: &&str| line.chars().any(char::is_uppercase);
+        let notes: Vec<&str> = written.lines().filter(is_note).collect();
+        let expected: Vec<&str> = pieces.iter().filter_map(|(_, note)| note.as_deref()).collect();
+        prop_assert_eq!(notes, expected);
+        let streamed: Vec<&str> = written.lines().filter(|line| !is_note(line)).collect();
+        let whole: String = pieces.iter().map(|(piece, _)| piece.as_str()).collect();
+        prop_assert_eq!(streamed, whole.lines().collect::<Vec<_>>());
+    }
 }

@@ -18,6 +18,7 @@ fn nothing_is_taken_from_a_folder_that_is_not_trusted() {
             .collect()
     };
     assert_eq!(shown(&machine), shown(&plain));
+    assert!(machine.config().needs_trust && !plain.config().needs_trust);
     let notices: Vec<String> = machine.config().notices.iter().map(|line| machine.plain(line)).collect();
     assert_eq!(
         notices,
@@ -33,6 +34,7 @@ fn a_file_without_our_names_is_passed_over_in_silence() {
     for text in ["DATABASE_URL=postgres://x\n", "", "# MODEL=x\n", "MODEL=\n"] {
         for machine in [Machine::new().dotenv(text), Machine::new().dotenv(text).trusting()] {
             assert_eq!(machine.config().notices, Vec::<String>::new(), "{text:?}");
+            assert!(!machine.config().needs_trust, "{text:?}");
         }
     }
 }

@@ -48,8 +48,13 @@ fn what_a_project_allows_counts_only_in_a_trusted_folder() {
         ]
     );
     assert!(!shown(&machine).iter().any(|row| row.starts_with("permissions.allow")));
+    assert!(machine.config().needs_trust);
     let trusted = Machine::new().project(PROJECT).trusting();
     assert_eq!(trusted.config().notices, Vec::<String>::new());
+    assert!(!trusted.config().needs_trust);
+    // What trust would not bring in either does not call for it.
+    let loosens = Machine::new().project("model = \"m\"\n[permissions]\nask = [\"bash\"]\n").config();
+    assert!(loosens.notices.len() == 1 && !loosens.needs_trust, "{:?}", loosens.notices);
     assert!(shown(&trusted).contains(&"permissions.allow bash <- /work/.retrace.toml:8".to_owned()));
 }
 

@@ -60,3 +60,27 @@ proptest! {
         prop_assert_eq!(left, expected);
     }
 }
+
+/// What is given back of an answer in its own epoch; empty when all of it is left out.
+fn given_back(content: &str) -> String {
+    super::super::carried::as_it_came(content).unwrap().map(|raw| raw.get().to_owned()).unwrap_or_default()
+}
+
+#[test]
+fn in_its_own_epoch_an_answer_goes_back_byte_for_byte() {
+    for content in [
+        r#"[ {"type":"text", "text":"hi"},{"type":"tool_use","id":"a","name":"bash","input":{ "n": 1.0e2}} ]"#,
+        // Thinking may be bound to the blank words beside it.
+        r#"[{"type":"thinking","thinking":"","signature":"s"},{"type":"text","text":"\n\n"},{"type":"text","text":"so"}]"#,
+    ] {
+        assert_eq!(given_back(content), content);
+    }
+}
+
+#[test]
+fn blank_words_without_thinking_are_left_out_since_the_api_refuses_them() {
+    let call = r#"{"type":"tool_use","id":"a","name":"bash","input":{ "n": 1.0e2}}"#;
+    assert_eq!(given_back(&format!(r#"[{{"type":"text","text":"\n\n"}}, {call}]"#)), format!("[{call}]"));
+    assert_eq!(given_back(r#"[{"type":"text","text":" "}]"#), "");
+    assert_eq!(given_back("[]"), "");
+}
