@@ -46,7 +46,7 @@ fn every_command_writes_objects_and_nothing_else() {
         shown.len() as u64
     );
     assert!(json(&world, 0, &["config", "show"]).len() > 10);
-    assert_eq!(json(&world, 0, &["config", "path"]).len(), 7);
+    assert_eq!(json(&world, 0, &["config", "path"]).len(), 8);
     json(&world, 0, &["config", "trust"]);
     json(&world, 0, &["config", "untrust"]);
     assert!(json(&world, 0, &["doctor"]).iter().all(|row| row["health"].is_string()));
