@@ -7,7 +7,7 @@
 #![allow(missing_docs, clippy::unwrap_used, clippy::print_stdout, reason = "a benchmark")]
 
 use retrace_events::CallId;
-use retrace_events::fold::{CallApproval, CallProgress, OpenCall, StepRecord};
+use retrace_events::fold::{CallApproval, CallProgress, OpenCall, StepRecord, keep_step};
 use retrace_runtime::agent::stuck::{detect, rule_names};
 use serde::Deserialize;
 use std::collections::{BTreeMap, VecDeque};
@@ -145,7 +145,7 @@ impl Tally {
                 warned.clear();
             }
             self.steps += 1;
-            step.record.clone().push_to(&mut kept);
+            keep_step(&mut kept, step.record.clone());
             let begun = Instant::now();
             let stuck = detect(kept.iter());
             self.took += begun.elapsed();
@@ -193,9 +193,9 @@ fn injected(sessions: &[(&String, &Vec<Step>)]) {
             let Some(round) = half.len().checked_sub(period).map(|start| &half[start..]) else { continue };
             tried += 1;
             let (mut kept, mut warned) = (VecDeque::new(), false);
-            half.iter().for_each(|step| step.record.clone().push_to(&mut kept));
+            half.iter().for_each(|step| keep_step(&mut kept, step.record.clone()));
             after.extend(round.iter().cycle().take(60).enumerate().find_map(|(extra, step)| {
-                step.record.clone().push_to(&mut kept);
+                keep_step(&mut kept, step.record.clone());
                 let stuck = detect(kept.iter())?;
                 let stops = stuck.stop && warned;
                 warned = true;

@@ -88,22 +88,22 @@ impl Writer {
             (seq, prev_hash) = (seq + 1, hash);
         }
         let batch: Vec<Envelope> = events.iter().map(|event| event.envelope.clone()).collect();
-        self.append_surely(&batch).await?;
+        append_surely(self.log.as_ref(), &batch).await?;
         (self.next_seq, self.prev_hash) = (seq, prev_hash);
         Ok(events)
     }
+}
 
-    /// Repeats the same batch when the log did not answer: the log stores it once.
-    async fn append_surely(&self, batch: &[Envelope]) -> Result<(), LogError> {
-        let mut attempt = 1;
-        loop {
-            match self.log.append(batch).await {
-                Err(LogError::Unavailable { location, why }) if attempt < ATTEMPTS => {
-                    tracing::warn!(%location, %why, attempt, "append not acknowledged, repeating it");
-                    attempt += 1;
-                }
-                other => return other,
+/// Appends `batch`, and the same again when the log does not answer: it stores it once.
+pub(crate) async fn append_surely(log: &dyn EventLog, batch: &[Envelope]) -> Result<(), LogError> {
+    let mut attempt = 1;
+    loop {
+        match log.append(batch).await {
+            Err(LogError::Unavailable { location, why }) if attempt < ATTEMPTS => {
+                tracing::warn!(%location, %why, attempt, "append not acknowledged, repeating it");
+                attempt += 1;
             }
+            other => return other,
         }
     }
 }

@@ -12,6 +12,7 @@ use crate::id::{EventId, StreamId, Timestamp};
 use crate::log::{EventLog, Head, LogError};
 use crate::mint::Mint;
 use crate::payload::Payload;
+use crate::writer::append_surely;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::Mutex;
@@ -22,9 +23,6 @@ const CONTENTION: Duration = Duration::from_secs(30);
 
 /// The longest pause between two tries, in milliseconds.
 const MAX_PAUSE_MS: u64 = 64;
-
-/// How often an append is repeated when its ack is lost, before the caller hears of it.
-const ATTEMPTS: u32 = 3;
 
 /// Sends control events to a session. Any number of them, in any number of processes, may send to one session.
 #[derive(Debug)]
@@ -137,17 +135,10 @@ impl ControlSender {
 
     /// Appends `envelope`, the same again when the log does not answer, and finds out what became of it.
     async fn attempt(&self, envelope: &Envelope, hash: Hash) -> Result<Tried, LogError> {
-        let mut attempt = 1;
-        loop {
-            match self.log.append(std::slice::from_ref(envelope)).await {
-                Ok(()) => return Ok(Tried::Stored),
-                Err(LogError::Fenced { .. }) => return self.look(envelope, hash).await,
-                Err(LogError::Unavailable { location, why }) if attempt < ATTEMPTS => {
-                    tracing::warn!(%location, %why, attempt, "append not acknowledged, repeating it");
-                    attempt += 1;
-                }
-                Err(e) => return Err(e),
-            }
+        match append_surely(self.log.as_ref(), std::slice::from_ref(envelope)).await {
+            Ok(()) => Ok(Tried::Stored),
+            Err(LogError::Fenced { .. }) => self.look(envelope, hash).await,
+            Err(e) => Err(e),
         }
     }
 

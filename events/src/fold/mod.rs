@@ -24,7 +24,7 @@ pub use calls::{CallApproval, CallProgress, OpenCall};
 pub use images::PendingImages;
 pub use queue::QueuedPrompt;
 pub use session_state::{Epoch, SessionState};
-pub use step_record::{CallRecord, StepRecord};
+pub use step_record::{CallRecord, StepRecord, keep_step};
 pub use step_text::StepText;
 pub use totals::Totals;
 pub use transcript::{Image, Transcript, TranscriptItem};

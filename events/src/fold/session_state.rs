@@ -3,6 +3,7 @@
 use super::calls::{CallApproval, CallProgress, OpenCall, calls_in};
 use super::images::PendingImages;
 use super::queue::QueuedPrompt;
+use super::step_record::keep_step;
 use super::step_text::StepText;
 use super::totals::Totals;
 use super::transcript::{Transcript, TranscriptItem};
@@ -201,7 +202,7 @@ impl SessionState {
     fn apply_answer(&mut self, seq: u64, id: EventId, answer: &turn::TurnAnswered) {
         self.totals.add(&answer.usage, answer.cost_microusd);
         self.calls = calls_in(&answer.content);
-        StepText::answered(&answer.content, &self.calls).push_to(&mut self.steps);
+        keep_step(&mut self.steps, StepText::answered(&answer.content, &self.calls));
         self.last_answer = Some(id);
         self.last_request = Some(answer.request);
         let calls = self.calls.iter().map(|call| call.id.clone()).collect();

@@ -101,14 +101,14 @@ impl StepRecord {
     pub fn is_complete(&self) -> bool {
         self.calls.iter().all(|call| call.result.is_some())
     }
+}
 
-    /// Adds it to the steps of a turn, of which at most [`Self::KEPT`] stay.
-    pub fn push_to(self, steps: &mut VecDeque<Self>) {
-        while steps.len() >= Self::KEPT {
-            steps.pop_front();
-        }
-        steps.push_back(self);
+/// Adds a step to those of a turn, of which at most [`StepRecord::KEPT`] stay.
+pub fn keep_step<S>(steps: &mut VecDeque<S>, step: S) {
+    while steps.len() >= StepRecord::KEPT {
+        steps.pop_front();
     }
+    steps.push_back(step);
 }
 
 impl CallRecord {

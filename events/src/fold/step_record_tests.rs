@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
-use super::{NOISE_PATTERN, StepRecord};
+use super::{NOISE_PATTERN, StepRecord, keep_step};
 use crate::fold::OpenCall;
 use crate::fold::calls::calls_in;
 use crate::hash::Hash;
@@ -173,7 +173,7 @@ fn the_gist_is_short_and_on_one_line() {
 fn only_so_many_steps_are_kept() {
     let mut steps = VecDeque::new();
     for number in 0..StepRecord::KEPT + 10 {
-        step(&format!(r#"[{{"type":"text","text":"{number}"}}]"#)).push_to(&mut steps);
+        keep_step(&mut steps, step(&format!(r#"[{{"type":"text","text":"{number}"}}]"#)));
     }
     assert_eq!(steps.len(), StepRecord::KEPT);
     assert_eq!(steps.front(), Some(&step(r#"[{"type":"text","text":"10"}]"#)));

@@ -4,7 +4,6 @@
 use super::calls::OpenCall;
 use super::step_record::StepRecord;
 use crate::id::CallId;
-use std::collections::VecDeque;
 
 /// One answer, and the results of its calls.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -31,14 +30,6 @@ impl StepText {
     /// The result of one of its calls.
     pub(super) fn finished(&mut self, call: &CallId, content: &str, is_error: bool, wrote: bool) {
         self.results.push(StepResult { call: call.clone(), content: content.to_owned(), is_error, wrote });
-    }
-
-    /// Adds it to the steps of a turn, of which at most [`StepRecord::KEPT`] stay.
-    pub(super) fn push_to(self, steps: &mut VecDeque<Self>) {
-        while steps.len() >= StepRecord::KEPT {
-            steps.pop_front();
-        }
-        steps.push_back(self);
     }
 
     /// What it came to.

@@ -9,7 +9,7 @@ use super::parts::{AgentParts, NewSession};
 use super::sandboxing::{self, SandboxWish};
 use super::step::step;
 use crate::claude::RetryPolicy;
-use crate::tools::{self, Background, BackgroundEnd, Tool, ToolImage};
+use crate::tools::{Background, BackgroundEnd, ToolImage};
 use retrace_events::control::Inbox;
 use retrace_events::log::{Claim, ClaimError};
 use retrace_events::payload::context::ContextImageAttached;
@@ -52,7 +52,6 @@ pub struct Agent {
     pub(super) settings: Settings,
     pub(super) workspace: PathBuf,
     pub(super) sandbox: Sandbox,
-    pub(super) tools: Vec<Arc<dyn Tool>>,
     pub(super) background: Arc<Background>,
     /// Paths that calls have touched, whose instruction files have not been looked for.
     pub(super) touched: Vec<String>,
@@ -143,7 +142,6 @@ impl Agent {
         let retry = RetryPolicy { max_attempts: settings.max_attempts, ..RetryPolicy::default() };
         let inbox = Inbox::open(Arc::clone(&parts.log), writer.stream(), state.control_next);
         let ears = Ears::new(inbox, &parts.cancel);
-        let (tools, background) = (tools::all(), Arc::new(Background::new()));
         Self {
             parts,
             writer,
@@ -151,8 +149,7 @@ impl Agent {
             settings,
             workspace,
             sandbox,
-            tools,
-            background,
+            background: Arc::new(Background::new()),
             touched: Vec::new(),
             ended: VecDeque::new(),
             retry,

@@ -2,6 +2,7 @@
 
 use super::agent_handle::Agent;
 use super::error::AgentError;
+use crate::tools;
 use retrace_events::CallId;
 use retrace_events::fold::OpenCall;
 use retrace_events::payload::tool::{ToolApprovalAsked, ToolDenied};
@@ -12,7 +13,7 @@ pub(super) const NOBODY: &str = "nobody to ask";
 impl Agent {
     /// Writes down that `call` waits for somebody's word, with what there is to see of it.
     pub(super) async fn ask_approval(&mut self, call: OpenCall, why: String) -> Result<(), AgentError> {
-        let tool = self.tools.iter().find(|tool| tool.name() == call.tool).cloned();
+        let tool = tools::named(&call.tool);
         let input = serde_json::from_str(&call.input).unwrap_or_default();
         let context = self.tool_context(&call.id);
         let summary = tool.as_ref().map(|tool| tool.summary(&input)).unwrap_or_default();

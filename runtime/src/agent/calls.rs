@@ -6,7 +6,7 @@ use super::image_room;
 use super::live::Live;
 use super::step::step;
 use crate::context::{RENDERER, touched_paths};
-use crate::tools::{ToolContext, ToolFailure, ToolResult, effect_of};
+use crate::tools::{ToolContext, ToolFailure, ToolResult, all, effect_of, named};
 use futures::stream::{FuturesUnordered, StreamExt};
 use retrace_events::fold::{CallProgress, OpenCall};
 use retrace_events::payload::sandbox::SandboxLimitHit;
@@ -79,8 +79,8 @@ impl Agent {
 
     /// The work of one call, as a future that borrows nothing of the agent, so that results can be logged meanwhile.
     fn carry_out(&mut self, call: OpenCall) -> impl Future<Output = Outcome> + use<> {
-        let tool = self.tools.iter().find(|tool| tool.name() == call.tool).cloned();
-        let names: Vec<&str> = self.tools.iter().map(|tool| tool.name()).collect();
+        let tool = named(&call.tool);
+        let names: Vec<&str> = all().iter().map(|tool| tool.name()).collect();
         let missing = format!("there is no tool `{}`; there are: {}", call.tool, names.join(", "));
         let context = self.tool_context(&call.id);
         self.ears.calls.insert(call.id.clone(), context.cancel.clone());

@@ -15,7 +15,7 @@ use retrace_events::payload::control::{
 use retrace_events::payload::session::{SessionControlHandled, SessionRuleAdded};
 use retrace_events::payload::tool::{ToolApprovalScope, ToolApproved, ToolDenied, ToolFinished};
 use retrace_events::payload::turn::{PromptSource, TurnQueued};
-use retrace_events::payload::{Control, Payload};
+use retrace_events::payload::{Control, Payload, Session};
 use retrace_events::{CallId, Event, EventId, LogError};
 
 /// How many prompts may wait.
@@ -35,15 +35,14 @@ impl Agent {
         if seq < self.state.control_next {
             return Ok(());
         }
-        let mut remember = None;
+        let mut always = false;
         let verdict = match &event.payload {
             Decoded::Newer => Err("it was written by a newer version of retrace".to_owned()),
             Decoded::Known(payload) => match payload.as_ref() {
                 Payload::Control(Control::PromptSent(sent)) => self.queue(id, sent).await?,
                 Payload::Control(Control::ApprovalGiven(given)) => {
-                    let verdict = self.decided(id, given);
-                    remember = verdict.is_ok().then(|| self.rule_to_keep(given)).flatten();
-                    verdict
+                    always = given.allow == Some(ToolApprovalScope::Always);
+                    self.decided(id, given)
                 }
                 Payload::Control(Control::QuestionAnswered(answered)) => self.answered(id, answered),
                 Payload::Control(Control::CancelRequested(cancel)) => match self.cancelled(id, seq, cancel) {
@@ -66,11 +65,11 @@ impl Agent {
             Ok((batch, note)) => (batch, true, note),
             Err(why) => (Vec::new(), false, why),
         };
-        batch.push((SessionControlHandled { event: id, seq, accepted, note }.into(), Some(id)));
         // Before it is handled: a crash in between asks for the same rule again, which changes nothing.
-        if let Some(rule) = remember {
-            self.remember(&rule);
+        if always && let Some(rule) = batch.iter().find_map(|(payload, _)| added_rule(payload)) {
+            self.remember(rule);
         }
+        batch.push((SessionControlHandled { event: id, seq, accepted, note }.into(), Some(id)));
         match self.append(batch).await {
             // What cannot be logged must not be tried again with every start.
             Err(AgentError::Log(error @ (LogError::InvalidBatch(_) | LogError::Codec(_)))) => {
@@ -159,10 +158,6 @@ impl Agent {
         (!rule.is_empty() && self.parts.redactor.redact(&rule) == rule.as_str()).then_some(rule)
     }
 
-    fn rule_to_keep(&self, given: &ControlApprovalGiven) -> Option<String> {
-        if given.allow == Some(ToolApprovalScope::Always) { self.rule_of(&given.call) } else { None }
-    }
-
     fn remember(&self, rule: &str) {
         if let Err(error) = self.parts.permissions.remember(rule) {
             self.parts.live.send(Live::Notice(format!("`{rule}` holds for this session only: {error}")));
@@ -229,5 +224,12 @@ impl Agent {
             return Err(format!("more than {MAX_WORDS_BYTES} bytes of words"));
         }
         Ok(self.parts.redactor.redact(text.trim()).into_owned())
+    }
+}
+
+fn added_rule(payload: &Payload) -> Option<&str> {
+    match payload {
+        Payload::Session(Session::RuleAdded(added)) => Some(&added.rule),
+        _ => None,
     }
 }

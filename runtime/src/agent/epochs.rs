@@ -30,7 +30,7 @@ impl Agent {
             number: self.state.epoch.as_ref().map_or(1, |epoch| epoch.start.number + 1),
             settings: &self.settings,
             row: &row,
-            tools_json: tools::tools_json(&self.tools),
+            tools_json: tools::tools_json(&tools::all()),
             workspace: &self.workspace,
             backend: self.sandbox.backend_name(),
             seed: passages,

@@ -188,18 +188,24 @@ pub fn all() -> Vec<Arc<dyn Tool>> {
 /// What a call of `tool` may do to the world. A tool that does not exist does nothing.
 #[must_use]
 pub fn effect_of(tool: &str) -> ToolEffect {
-    all().iter().find(|known| known.name() == tool).map_or(ToolEffect::ReadOnly, |known| known.effect())
+    named(tool).map_or(ToolEffect::ReadOnly, |known| known.effect())
 }
 
 /// Whether `input`, raw JSON, alone shows that a call of `tool` cannot work; carrying it out says why, and does nothing.
 #[must_use]
 pub fn cannot_work(tool: &str, input: &str) -> bool {
     let Ok(input) = serde_json::from_str(input) else { return true };
-    all().iter().find(|known| known.name() == tool).is_none_or(|known| known.refused(&input).is_some())
+    named(tool).is_none_or(|known| known.refused(&input).is_some())
 }
 
 /// Whether a call of `tool` waits for what a person says.
 #[must_use]
 pub fn waits_for_user(tool: &str) -> bool {
-    all().iter().any(|known| known.name() == tool && known.waits_for_user())
+    named(tool).is_some_and(|known| known.waits_for_user())
+}
+
+/// The tool of this name.
+#[must_use]
+pub fn named(tool: &str) -> Option<Arc<dyn Tool>> {
+    all().into_iter().find(|known| known.name() == tool)
 }

@@ -8,7 +8,7 @@ mod notes;
 mod properties;
 
 use super::detect;
-use retrace_events::fold::{CallRecord, StepRecord};
+use retrace_events::fold::{CallRecord, StepRecord, keep_step};
 use retrace_events::{CallId, Hash};
 use std::collections::VecDeque;
 
@@ -53,7 +53,7 @@ struct Driven {
 fn drive(steps: impl IntoIterator<Item = StepRecord>) -> Driven {
     let (mut kept, mut driven) = (VecDeque::new(), Driven::default());
     for (index, step) in steps.into_iter().enumerate() {
-        step.push_to(&mut kept);
+        keep_step(&mut kept, step);
         let Some(stuck) = detect(kept.iter()) else { continue };
         let known = driven.warned.iter().any(|(_, rule)| *rule == stuck.rule);
         if stuck.stop && known {
