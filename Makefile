@@ -28,7 +28,7 @@ demo-nats: build ## the same demo, with its log in a real nats-server that is st
 	@.ci/with-nats $(RETRACE) demo
 
 test: ## every test of the workspace
-	@.ci/setup base nats test
+	@.ci/setup base nats test model
 	@cargo test --locked --workspace --doc --quiet
 	@cargo nextest run --locked --workspace $(if $(CI),--profile ci)
 

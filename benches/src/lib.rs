@@ -1,5 +1,9 @@
 //! What the benchmarks share: a session of any length, shaped like a real one.
 
+pub mod locomo;
+pub mod recorded;
+pub mod scale;
+
 use retrace_events::payload::context::ContextEpochStarted;
 use retrace_events::payload::session::SessionStarted;
 use retrace_events::payload::settings::{Budget, Settings};
@@ -43,7 +47,18 @@ pub fn session(events: usize) -> Vec<Payload> {
 }
 
 fn started() -> Payload {
-    let settings = Settings {
+    SessionStarted {
+        title: "bench".into(),
+        workspace: "/bench".into(),
+        retrace_version: "0".into(),
+        settings: settings(),
+    }
+    .into()
+}
+
+/// Settings as a session logs them.
+fn settings() -> Settings {
+    Settings {
         model: "claude-opus-5-5".into(),
         max_tokens: 32_000,
         thinking: None,
@@ -55,8 +70,7 @@ fn started() -> Payload {
         effort: None,
         approvals: "auto".into(),
         tree_budget: Budget::default(),
-    };
-    SessionStarted { title: "bench".into(), workspace: "/bench".into(), retrace_version: "0".into(), settings }.into()
+    }
 }
 
 fn prompt() -> Payload {

@@ -31,6 +31,7 @@ fn every_command_writes_objects_and_nothing_else() {
     let shown = json(&world, 0, &["show", &session]);
     assert_eq!(shown.len(), world.events().len());
     assert_eq!(json(&world, 0, &["show", &session, "--event", "0"])[0]["kind"], "session.started");
+    assert_eq!(json(&world, 0, &["summary", &session])[0]["first_seq"], 0);
     assert_eq!(json(&world, 0, &["replay", &session, "--speed", "0"]).len(), shown.len());
     assert_eq!(json(&world, 0, &["replay", &session, "--verify"])[0]["requests"], 3);
     assert_eq!(json(&world, 0, &["export", &session]).len(), shown.len());

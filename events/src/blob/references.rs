@@ -41,9 +41,12 @@ pub fn referenced_blobs(payload: &Payload) -> Vec<BlobRef> {
             | Session::Closed(_)
             | Session::ControlHandled(_)
             | Session::RuleAdded(_)
-            | Session::Planned(_),
+            | Session::Planned(_)
+            | Session::Imported(_),
         )
-        | Payload::Context(Context::EpochStarted(_) | Context::Retrieved(_) | Context::ImageAttached(_))
+        | Payload::Context(
+            Context::EpochStarted(_) | Context::Retrieved(_) | Context::ImageAttached(_) | Context::Compacted(_),
+        )
         | Payload::Sandbox(
             Sandbox::Started(_) | Sandbox::Stopped(_) | Sandbox::LimitHit(_) | Sandbox::NetworkAttempted(_),
         )

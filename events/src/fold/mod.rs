@@ -5,6 +5,7 @@
 
 mod calls;
 mod images;
+mod imported;
 mod queue;
 mod session_state;
 mod step_record;
@@ -16,12 +17,15 @@ mod turn_state;
 #[cfg(test)]
 mod conversation_tests;
 #[cfg(test)]
+mod imported_tests;
+#[cfg(test)]
 mod load_tests;
 #[cfg(test)]
 mod tests;
 
 pub use calls::{CallApproval, CallProgress, OpenCall};
 pub use images::PendingImages;
+pub use imported::ImportedPart;
 pub use queue::QueuedPrompt;
 pub use session_state::{Epoch, SessionState};
 pub use step_record::{CallRecord, StepRecord, keep_step};

@@ -2,6 +2,7 @@
 
 use super::calls::{CallApproval, CallProgress, OpenCall, calls_in};
 use super::images::PendingImages;
+use super::imported::ImportedPart;
 use super::queue::QueuedPrompt;
 use super::step_record::keep_step;
 use super::step_text::StepText;
@@ -16,6 +17,9 @@ use crate::payload::session::PlanItem;
 use crate::payload::settings::Settings;
 use crate::payload::{Context, Payload, Session, Tool, Turn, context, tool, turn};
 use std::collections::{HashMap, VecDeque};
+
+/// About how many bytes of text make a token.
+const BYTES_PER_TOKEN: usize = 4;
 
 /// The context requests are rendered from.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -59,6 +63,8 @@ pub struct SessionState {
     pub totals: Totals,
     /// Whole outputs, for calls whose result shows only a part.
     pub outputs: HashMap<CallId, BlobRef>,
+    /// What another program did before the session came here.
+    pub imported: Option<ImportedPart>,
     /// Whether it was closed for good.
     pub closed: bool,
     /// Prompts that wait for the present turn to end.
@@ -90,6 +96,12 @@ impl SessionState {
         self.head.map_or(Hash::GENESIS, |(_, hash, _)| hash)
     }
 
+    /// What the session has used itself: what another program used before it came here is left out.
+    #[must_use]
+    pub fn own_totals(&self) -> Totals {
+        self.imported.map_or(self.totals, |imported| self.totals.without(&imported.totals))
+    }
+
     /// Takes the next event in.
     pub fn apply(&mut self, event: &Event) {
         let envelope = &event.envelope;
@@ -99,7 +111,7 @@ impl SessionState {
             return;
         };
         match payload {
-            Payload::Session(session) => self.apply_session(envelope.at, session),
+            Payload::Session(session) => self.apply_session(envelope, session),
             Payload::Turn(turn) => self.apply_turn(envelope, turn),
             Payload::Context(context) => self.apply_context(envelope, context),
             Payload::Tool(tool) => self.apply_tool(envelope, tool),
@@ -111,7 +123,8 @@ impl SessionState {
         }
     }
 
-    fn apply_session(&mut self, at: Timestamp, session: &Session) {
+    fn apply_session(&mut self, envelope: &Envelope, session: &Session) {
+        let at = envelope.at;
         match session {
             Session::Started(started) => {
                 self.title.clone_from(&started.title);
@@ -134,6 +147,9 @@ impl SessionState {
                 }
             }
             Session::Planned(planned) => self.plan.clone_from(&planned.items),
+            Session::Imported(_) => {
+                self.imported = Some(ImportedPart { event: envelope.id, totals: Totals::default() });
+            }
         }
     }
 
@@ -201,6 +217,9 @@ impl SessionState {
 
     fn apply_answer(&mut self, seq: u64, id: EventId, answer: &turn::TurnAnswered) {
         self.totals.add(&answer.usage, answer.cost_microusd);
+        if let Some(imported) = self.imported.as_mut().filter(|imported| imported.event == answer.request) {
+            imported.totals.add(&answer.usage, answer.cost_microusd);
+        }
         self.calls = calls_in(&answer.content);
         keep_step(&mut self.steps, StepText::answered(&answer.content, &self.calls));
         self.last_answer = Some(id);
@@ -231,8 +250,8 @@ impl SessionState {
     fn apply_context(&mut self, envelope: &Envelope, event: &Context) {
         match event {
             Context::EpochStarted(start) => {
-                // A first epoch takes in the prompt that was logged just before it.
-                if self.epoch.is_some() {
+                // A first epoch takes in the prompt that was logged just before it, and what another program did.
+                if self.epoch.is_some() || self.imported.is_some() {
                     self.transcript.carry_over(start.from_seq);
                 }
                 self.epoch = Some(Epoch { event: envelope.id, start: start.clone() });
@@ -241,6 +260,13 @@ impl SessionState {
                 self.transcript.push(envelope.seq, TranscriptItem::Passages(found.passages.clone()));
             }
             Context::ImageAttached(attached) => self.images.add(attached),
+            Context::Compacted(compacted) => {
+                self.transcript.carry_over(envelope.seq);
+                let tokens = u32::try_from(compacted.summary.len() / BYTES_PER_TOKEN).unwrap_or(u32::MAX);
+                let (text, source) = (compacted.summary.clone(), context::ContextSource::Summary(compacted.by.clone()));
+                let summary = context::ContextPassage { text, source, tokens, score_milli: 0 };
+                self.transcript.push(envelope.seq, TranscriptItem::Passages(vec![summary]));
+            }
         }
     }
 
@@ -317,7 +343,12 @@ impl SessionState {
 
     fn end_turn(&mut self, at: Timestamp) {
         if let Some(turn) = self.turn.take() {
-            self.totals.turn_time_ms += at.since_ms(turn.started_at);
+            let turn_ms = at.since_ms(turn.started_at);
+            self.totals.turn_time_ms = self.totals.turn_time_ms.saturating_add(turn_ms);
+            // No request of ours in it: the other program's turn.
+            if let Some(imported) = self.imported.as_mut().filter(|_| turn.requests == 0) {
+                imported.totals.turn_time_ms = imported.totals.turn_time_ms.saturating_add(turn_ms);
+            }
         }
     }
 }

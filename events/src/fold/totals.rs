@@ -30,6 +30,28 @@ impl Totals {
         self.usage.total_input_tokens() + self.usage.output_tokens
     }
 
+    /// These sums without `part`, which must be a part of them.
+    #[must_use]
+    pub(super) const fn without(&self, part: &Self) -> Self {
+        let (usage, less) = (&self.usage, &part.usage);
+        Self {
+            prompts: self.prompts.saturating_sub(part.prompts),
+            steps: self.steps.saturating_sub(part.steps),
+            requests: self.requests.saturating_sub(part.requests),
+            calls: self.calls.saturating_sub(part.calls),
+            usage: Usage {
+                input_tokens: usage.input_tokens.saturating_sub(less.input_tokens),
+                cache_write_5m_tokens: usage.cache_write_5m_tokens.saturating_sub(less.cache_write_5m_tokens),
+                cache_write_1h_tokens: usage.cache_write_1h_tokens.saturating_sub(less.cache_write_1h_tokens),
+                cache_read_tokens: usage.cache_read_tokens.saturating_sub(less.cache_read_tokens),
+                output_tokens: usage.output_tokens.saturating_sub(less.output_tokens),
+            },
+            cost_microusd: self.cost_microusd.saturating_sub(part.cost_microusd),
+            unknown_cost_microusd: self.unknown_cost_microusd.saturating_sub(part.unknown_cost_microusd),
+            turn_time_ms: self.turn_time_ms.saturating_sub(part.turn_time_ms),
+        }
+    }
+
     pub(super) fn add(&mut self, usage: &Usage, cost_microusd: u64) {
         self.steps += 1;
         self.cost_microusd = self.cost_microusd.saturating_add(cost_microusd);

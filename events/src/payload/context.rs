@@ -12,6 +12,8 @@ subject! {
         Retrieved(ContextRetrieved) = "context.retrieved", 1;
         /// An image, before the prompt or the result it belongs to.
         ImageAttached(ContextImageAttached) = "context.image_attached", 1;
+        /// A summary has taken the place of the conversation before it.
+        Compacted(ContextCompacted) = "context.compacted", 1;
     }
 }
 
@@ -105,4 +107,14 @@ pub struct ContextImageAttached {
     pub width_px: u32,
     /// Its height in pixels.
     pub height_px: u32,
+}
+
+/// A summary has taken the place of the conversation before it: requests after it hold the summary and what follows. It
+/// stands where no call is open.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ContextCompacted {
+    /// The summary, redacted.
+    pub summary: String,
+    /// Who wrote it and why: `claude-code: auto`.
+    pub by: String,
 }

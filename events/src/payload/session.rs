@@ -1,4 +1,4 @@
-//! `session.*`: a session begins, is forked, is configured anew, is closed.
+//! `session.*`: a session begins, is forked, is taken over from another program, is configured anew, is closed.
 
 use super::settings::Settings;
 use crate::hash::Hash;
@@ -22,6 +22,8 @@ subject! {
         RuleAdded(SessionRuleAdded) = "session.rule_added", 1;
         /// The model's plan, as it is now.
         Planned(SessionPlanned) = "session.planned", 1;
+        /// What follows came about in another program.
+        Imported(SessionImported) = "session.imported", 1;
     }
 }
 
@@ -136,4 +138,16 @@ pub enum PlanStatus {
     InProgress,
     /// Done.
     Done,
+}
+
+/// The session came about in another program: its requests were rendered and sent there, so nothing here can say what they
+/// were. Answers and failures of such requests name this event as their request.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SessionImported {
+    /// The program: `claude-code`.
+    pub source: String,
+    /// The program's own name of the session.
+    pub source_session: String,
+    /// The program's version, by its own word; empty when it does not say.
+    pub source_version: String,
 }

@@ -112,6 +112,12 @@ fn sessions() -> Vec<Payload> {
             ],
         }
         .into(),
+        session::SessionImported {
+            source: text("claude-code"),
+            source_session: text("0199aaaa-0000-4000-8000-000000000000"),
+            source_version: text("2.1.22"),
+        }
+        .into(),
     ]
 }
 
@@ -209,6 +215,8 @@ fn contexts() -> Vec<Payload> {
             height_px: 480,
         }
         .into(),
+        context::ContextCompacted { summary: text("so far: the parser was read"), by: text("claude-code: auto") }
+            .into(),
     ]
 }
 

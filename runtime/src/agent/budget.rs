@@ -8,7 +8,7 @@ use retrace_events::{SessionState, Timestamp};
 /// Says which budget is used up, in words with the figures; `None` while there is some left of all.
 pub(super) fn reached(state: &SessionState, now: Timestamp, family: Option<&FamilyUsage>) -> Option<String> {
     let settings = state.settings.as_ref()?;
-    let own = used(&state.totals, state.turn.as_ref().map_or(0, |turn| now.since_ms(turn.started_at)));
+    let own = used(&state.own_totals(), state.turn.as_ref().map_or(0, |turn| now.since_ms(turn.started_at)));
     let whole = family.map(|family| own.and(&family.others)).and_then(|used| over(&used, &settings.tree_budget));
     over(&own, &settings.budget)
         .or_else(|| whole.map(|note| format!("{note} by the session and the forks it belongs to")))

@@ -100,6 +100,7 @@ impl Agent {
         let outputs = self.state.outputs.clone();
         let (live, id) = (self.parts.live.clone(), call.clone());
         ToolContext {
+            session: self.writer.stream().clone(),
             call: call.clone(),
             sandbox: self.sandbox.clone(),
             log: Arc::clone(&self.parts.log),
@@ -108,6 +109,7 @@ impl Agent {
             outputs: Arc::new(move |call| outputs.get(call).copied()),
             progress: Arc::new(move |text| live.send(Live::ToolOutput { call: id.clone(), text: text.to_owned() })),
             cancel: self.ears.step.child_token(),
+            memory: Arc::clone(&self.parts.memory),
             background: Arc::clone(&self.background),
         }
     }

@@ -52,7 +52,7 @@ pub(super) async fn usage(log: &dyn EventLog, session: &StreamId) -> Result<Fami
     let mut family = FamilyUsage::default();
     for relative in parents.keys().filter(|other| *other != session && root_of(&parents, other) == root) {
         let state = fold::load(log, relative).await?;
-        family.others = family.others.and(&used(&state.totals, 0));
+        family.others = family.others.and(&used(&state.own_totals(), 0));
         family.sessions += 1;
     }
     Ok(family)

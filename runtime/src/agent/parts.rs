@@ -3,6 +3,7 @@
 use super::live::LiveSender;
 use crate::claude::{ClaudeClient, ModelTable};
 use crate::permissions::Permissions;
+use crate::tools::Memory;
 use retrace_events::log::Holder;
 use retrace_events::payload::settings::Settings;
 use retrace_events::redact::Redactor;
@@ -30,6 +31,8 @@ pub struct AgentParts {
     pub cancel: CancellationToken,
     /// Where the sandbox's guest is unpacked; outside every workspace.
     pub guest_dir: PathBuf,
+    /// What is remembered of the workspace's past.
+    pub memory: Arc<dyn Memory>,
     /// Host paths that the sandbox may read besides the usual ones.
     pub expose: Vec<PathBuf>,
     /// Names in the workspace that the sandbox must not read, such as `.env`.

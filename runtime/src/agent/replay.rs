@@ -15,8 +15,11 @@ pub struct ReplayReport {
     pub events: u64,
     /// The hash of the last event.
     pub head: Hash,
-    /// All requests, in order.
+    /// All requests that retrace made, in order.
     pub requests: Vec<RequestCheck>,
+    /// Requests that another program made before the session was imported: known by their answers alone, so nothing can be
+    /// said about their bytes.
+    pub imported: u64,
 }
 
 impl ReplayReport {
@@ -80,7 +83,7 @@ pub async fn verify_session(log: &dyn EventLog, stream: &StreamId) -> Result<Rep
         return Err(ReplayError::NoSuchSession(stream.clone()));
     }
     let mut state = SessionState::default();
-    let mut requests = Vec::new();
+    let (mut requests, mut imported) = (Vec::new(), 0);
     while state.next_seq() < chain.events {
         let page = log.read(stream, state.next_seq(), PAGE).await?;
         if page.is_empty() {
@@ -91,10 +94,21 @@ pub async fn verify_session(log: &dyn EventLog, stream: &StreamId) -> Result<Rep
             if let Some(check) = check(&state, &event)? {
                 requests.push(check);
             }
+            imported += u64::from(is_imported(&state, &event));
             state.apply(&event);
         }
     }
-    Ok(ReplayReport { events: chain.events, head: chain.head, requests })
+    Ok(ReplayReport { events: chain.events, head: chain.head, requests, imported })
+}
+
+/// Whether `event` is what came of a request that another program made.
+fn is_imported(before: &SessionState, event: &Event) -> bool {
+    let request = match event.payload.known() {
+        Some(Payload::Turn(Turn::Answered(answered))) => Some(answered.request),
+        Some(Payload::Turn(Turn::Failed(failed))) => Some(failed.request),
+        _ => None,
+    };
+    request.is_some() && request == before.imported.map(|imported| imported.event)
 }
 
 /// Renders `event` from the state before it, when it is a request.

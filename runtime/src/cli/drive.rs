@@ -9,12 +9,14 @@ use super::view::{SharedView, View};
 use super::watch::{Seen, Watch};
 use crate::agent::{Agent, AgentError, AgentParts, NewSession, TurnEnd};
 use crate::config::Origin;
+use crate::indexing::{BackgroundIndex, IndexPlan};
 use crate::tools::ToolImage;
 use retrace_events::control::ControlSender;
 use retrace_events::payload::settings::Settings;
 use retrace_events::payload::turn::PromptSource;
 use retrace_events::{SessionState, StreamId};
 use serde_json::{Value, json};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -87,7 +89,12 @@ pub(crate) async fn drive(
         watched,
         Some(Box::new(view)),
     );
-    let outcome = turns(parts, which, prompt).await;
+    let workspace = match &which {
+        Which::New(new) => new.workspace.clone(),
+        Which::Old { state, .. } => PathBuf::from(&state.workspace),
+    };
+    let plan = IndexPlan::beside(&parts, &setup.config, &workspace);
+    let outcome = turns(parts, which, prompt, plan).await;
     let seen = watch.end().await;
     if let Some(asker) = asker {
         asker.end();
@@ -107,11 +114,13 @@ async fn turns(
     parts: AgentParts,
     which: Which,
     prompt: Option<FirstPrompt<'_>>,
+    plan: IndexPlan,
 ) -> Result<(TurnEnd, SessionState), AgentError> {
     let mut agent = match which {
         Which::New(new) => Agent::start(parts, *new).await?,
         Which::Old { stream, changed, .. } => Agent::resume(parts, stream, changed.map(|changed| *changed)).await?,
     };
+    let _index = BackgroundIndex::begin(plan);
     let driven = drive_turns(&mut agent, prompt).await;
     let state = agent.state().clone();
     // The sandbox dies with this process in any case; waiting long for it helps nobody.

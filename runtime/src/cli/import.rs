@@ -4,12 +4,13 @@
 //! file changes nothing, and importing the same file again changes nothing either.
 
 use super::exit::{CliError, Exit};
+use super::import_claude_code::ImportClaudeCode;
 use super::invocation::Invocation;
 use super::render::{clean, units};
 use super::setup::Setup;
 use super::transfer::{Tally, Transfer};
 use crate::config::TrustList;
-use clap::Args;
+use clap::{Args, Subcommand};
 use retrace_events::jsonl::{self, Line};
 use retrace_events::{Class, EventLog, StreamId};
 use serde_json::json;
@@ -17,43 +18,61 @@ use std::fs::File;
 use std::io::{BufRead, BufReader, Read, Seek};
 use std::path::{Path, PathBuf};
 
-/// Take in sessions from JSON lines
+/// Take in sessions from JSON lines, or from another program
 #[derive(Debug, Args)]
+#[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
 pub(super) struct ImportCommand {
+    #[command(subcommand)]
+    from: Option<ImportFrom>,
     /// The file; `-` is stdin
-    file: PathBuf,
+    #[arg(required = true)]
+    file: Option<PathBuf>,
     /// JSON lines, the only format there is
     #[arg(long)]
     jsonl: bool,
 }
 
+/// Programs whose sessions can be taken in.
+#[derive(Debug, Subcommand)]
+enum ImportFrom {
+    ClaudeCode(ImportClaudeCode),
+}
+
 impl ImportCommand {
     /// Runs the command.
     pub(super) async fn run(self, invocation: &Invocation) -> Result<Exit, CliError> {
-        let setup = Setup::for_reading(invocation)?;
-        let log = setup.open_log().await?;
-        let mut file = open(&self.file)?;
-        let (_, grown) = pass(&mut file, log.as_ref(), false, &self.file).await?;
-        // Before the first event is there: a crash must not leave a foreign session that passes for the user's own.
-        remember(&setup, &grown)?;
-        let (tally, _) = pass(&mut file, log.as_ref(), true, &self.file).await?;
-        if setup.output.json {
-            setup.output.json_line(&json!({
-                "streams": tally.streams, "stored": tally.stored, "present": tally.present, "blobs": tally.blobs
-            }))?;
-        } else {
-            setup.output.data(&format!(
-                "{} imported into {} ({} already there)\n",
-                units::of(tally.stored, "event"),
-                units::of(tally.streams, "stream"),
-                units::count(tally.present)
-            ))?;
+        match (self.from, self.file) {
+            (Some(ImportFrom::ClaudeCode(command)), _) => command.run(invocation).await,
+            (None, Some(file)) => import(&file, invocation).await,
+            (None, None) => Err(CliError::new(Exit::Usage, "import what?").hint("retrace import FILE")),
         }
-        for stream in grown.iter().filter(|stream| stream.class == Class::Session) {
-            setup.output.note(&format!("session {}\n", stream.id));
-        }
-        Ok(Exit::Done)
     }
+}
+
+async fn import(path: &Path, invocation: &Invocation) -> Result<Exit, CliError> {
+    let setup = Setup::for_reading(invocation)?;
+    let log = setup.open_log().await?;
+    let mut file = open(path)?;
+    let (_, grown) = pass(&mut file, log.as_ref(), false, path).await?;
+    // Before the first event is there: a crash must not leave a foreign session that passes for the user's own.
+    remember(&setup, &grown)?;
+    let (tally, _) = pass(&mut file, log.as_ref(), true, path).await?;
+    if setup.output.json {
+        setup.output.json_line(&json!({
+            "streams": tally.streams, "stored": tally.stored, "present": tally.present, "blobs": tally.blobs
+        }))?;
+    } else {
+        setup.output.data(&format!(
+            "{} imported into {} ({} already there)\n",
+            units::of(tally.stored, "event"),
+            units::of(tally.streams, "stream"),
+            units::count(tally.present)
+        ))?;
+    }
+    for stream in grown.iter().filter(|stream| stream.class == Class::Session) {
+        setup.output.note(&format!("session {}\n", stream.id));
+    }
+    Ok(Exit::Done)
 }
 
 /// Opens the file for reading twice; what cannot be read twice (stdin, a pipe) is copied first.

@@ -19,23 +19,28 @@ mod flags;
 mod following;
 mod images;
 mod import;
+mod import_claude_code;
+mod index;
 mod interrupt;
 mod invocation;
 mod log;
 mod log_tail;
 mod output;
 mod place;
+mod progress;
 mod render;
 mod replay;
 mod resume;
 mod run;
 mod screen;
+mod search;
 mod send;
 mod session_name;
 mod sessions;
 mod setup;
 mod show;
 mod steering;
+mod summary;
 mod transfer;
 mod trusting;
 mod view;
@@ -78,9 +83,12 @@ enum Command {
     Cancel(cancel::CancelCommand),
     Sessions(sessions::SessionsCommand),
     Show(show::ShowCommand),
+    Search(search::SearchCommand),
+    Summary(summary::SummaryCommand),
     Replay(replay::ReplayCommand),
     Export(export::ExportCommand),
     Import(import::ImportCommand),
+    Index(index::IndexCommand),
     Log(log::LogCommand),
     Doctor(doctor::DoctorCommand),
     Demo(demo::DemoCommand),
@@ -99,9 +107,12 @@ impl Command {
             Self::Cancel(command) => command.run(invocation).await,
             Self::Sessions(command) => command.run(invocation).await,
             Self::Show(command) => command.run(invocation).await,
+            Self::Search(command) => command.run(invocation).await,
+            Self::Summary(command) => command.run(invocation).await,
             Self::Replay(command) => command.run(invocation).await,
             Self::Export(command) => command.run(invocation).await,
             Self::Import(command) => command.run(invocation).await,
+            Self::Index(command) => command.run(invocation).await,
             Self::Log(command) => command.run(invocation).await,
             Self::Doctor(command) => command.run(invocation).await,
             Self::Demo(command) => command.run(invocation).await,

@@ -58,6 +58,7 @@ pub(crate) fn verdict(setup: &Setup, stream: &StreamId, report: &ReplayReport) -
             "events": report.events,
             "head": report.head,
             "requests": report.requests.len(),
+            "imported_requests": report.imported,
             "agree": report.requests.len() - differing.len(),
             "differ": differing.iter().map(row).collect::<Vec<_>>(),
         }))?;
@@ -65,7 +66,9 @@ pub(crate) fn verdict(setup: &Setup, stream: &StreamId, report: &ReplayReport) -
     }
     let style = setup.output.data_style();
     let total = report.requests.len() as u64;
-    let requests = if differing.is_empty() {
+    let requests = if total == 0 && report.imported > 0 {
+        style.dim("no requests of retrace's own")
+    } else if differing.is_empty() {
         style.green(&format!("all {} render to the bytes that were sent", units::of(total, "request")))
     } else {
         style.red(&format!(
@@ -79,6 +82,12 @@ pub(crate) fn verdict(setup: &Setup, stream: &StreamId, report: &ReplayReport) -
         units::of(report.events, "event"),
         report.head.short()
     ))?;
+    if report.imported > 0 {
+        setup.output.data(&format!(
+            "{} made by another program before the import: what was sent is not known, and not checked\n",
+            units::of(report.imported, "request")
+        ))?;
+    }
     for check in differing.iter().take(LISTED) {
         setup.output.data(&format!(
             "  event {}: logged {}, rendered {}\n",

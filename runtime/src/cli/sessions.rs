@@ -119,7 +119,9 @@ fn line(stream: &StreamId, state: &SessionState, setup: &Setup) -> String {
     let at = state.head.map(|(_, _, at)| units::moment(at)).unwrap_or_default();
     let (steps, cost) = (state.totals.steps, units::cost(state.totals.cost_microusd));
     let title = clean::short(&setup.redactor.redact(&title(state)), 80);
-    format!("{:<17}  {at:<17}  {:<11}  {steps:>5}  {cost:>9}  {title}\n", stream.id.as_str(), status(state))
+    // A beginning names a session, where another program's name of it is longer than ours.
+    let id: String = stream.id.as_str().chars().take(17).collect();
+    format!("{id:<17}  {at:<17}  {:<11}  {steps:>5}  {cost:>9}  {title}\n", status(state))
 }
 
 fn json(stream: &StreamId, state: &SessionState, setup: &Setup) -> serde_json::Value {

@@ -8,6 +8,7 @@ use super::render::{Detail, Style, Transcript, clean};
 use crate::agent::{AgentParts, LiveSender};
 use crate::claude::{Auth, ClaudeClient, Endpoint, ModelTable};
 use crate::config::Config;
+use crate::indexing::{IndexMemory, model_of};
 use crate::tools;
 use retrace_events::log::{Durability, Holder, open_log};
 use retrace_events::mint::SystemMint;
@@ -110,7 +111,14 @@ impl Setup {
         cancel: CancellationToken,
     ) -> Result<AgentParts, CliError> {
         let values = &self.config.values;
+        let mask: Vec<String> = values.mask.iter().map(|name| name.value.clone()).collect();
         Ok(AgentParts {
+            memory: Arc::new(IndexMemory::new(
+                Arc::clone(&log),
+                self.config.folders.state.clone(),
+                model_of(&self.config),
+                mask.clone(),
+            )),
             log,
             mint: Arc::new(SystemMint),
             client: ClaudeClient::new(&Endpoint::new(settings.base_url.clone(), auth))?,
@@ -120,7 +128,7 @@ impl Setup {
             cancel,
             guest_dir: self.config.folders.state.join("guest"),
             expose: values.expose.value.clone(),
-            mask: values.mask.iter().map(|name| name.value.clone()).collect(),
+            mask,
             permissions: Arc::new(self.config.permissions(settings, settings.sandbox != "none")),
             attended: false,
             holder: Holder::this_process(&command_line(), SystemMint.now()),

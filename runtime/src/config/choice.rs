@@ -1,4 +1,4 @@
-//! Values that are a choice: the sandbox, approvals, thinking, effort, the place of the log.
+//! Values that are a choice: the sandbox, approvals, thinking, effort, summaries, the place of the log.
 
 use super::raw::{Misfit, Raw};
 use crate::claude::ModelRow;
@@ -108,6 +108,34 @@ impl fmt::Display for ThinkingChoice {
             Self::Adaptive => f.write_str("adaptive"),
             Self::Budget(tokens) => write!(f, "{tokens}"),
         }
+    }
+}
+
+/// Who writes the summaries of sessions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SummaryChoice {
+    /// Nobody: they are picked out of the events.
+    Extractive,
+    /// A model, for the upper levels. That costs money.
+    Claude,
+}
+
+impl SummaryChoice {
+    pub(super) fn parse(raw: &Raw) -> Result<Self, Misfit> {
+        match raw {
+            Raw::Text(text) if text.trim() == "extractive" => Ok(Self::Extractive),
+            Raw::Text(text) if text.trim() == "claude" => Ok(Self::Claude),
+            _ => Err("must be extractive or claude".to_owned()),
+        }
+    }
+}
+
+impl fmt::Display for SummaryChoice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Extractive => "extractive",
+            Self::Claude => "claude",
+        })
     }
 }
 

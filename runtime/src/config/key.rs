@@ -49,10 +49,18 @@ pub enum Key {
     CommandTimeout,
     /// How often a failed request is tried.
     MaxAttempts,
+    /// Who writes the summaries of sessions.
+    Summaries,
+    /// The model that writes them.
+    SummaryModel,
     /// Folders outside the workspace that commands may read.
     Expose,
     /// Names of files that commands may not read.
     Mask,
+    /// Whether a session's process keeps the search index up to date.
+    Index,
+    /// The model that turns texts into vectors.
+    EmbedModel,
 }
 
 /// The names of a key.
@@ -113,8 +121,12 @@ pub const KEYS: &[KeyInfo] = &[
     row(Key::MaxTreeTime, "tree_budget.time", &["RETRACE_MAX_TREE_TIME"], None, Home::Config),
     row(Key::CommandTimeout, "command_timeout", &["RETRACE_COMMAND_TIMEOUT"], None, Home::Config),
     row(Key::MaxAttempts, "max_attempts", &["RETRACE_MAX_ATTEMPTS"], None, Home::Config),
+    row(Key::Summaries, "summaries", &["RETRACE_SUMMARIES"], None, Home::Config),
+    row(Key::SummaryModel, "summary_model", &["RETRACE_SUMMARY_MODEL"], None, Home::Config),
     row(Key::Expose, "expose", &["RETRACE_EXPOSE"], None, Home::Config),
     row(Key::Mask, "mask", &["RETRACE_MASK"], None, Home::Config),
+    row(Key::Index, "index", &["RETRACE_INDEX"], None, Home::Config),
+    row(Key::EmbedModel, "embed_model", &["RETRACE_EMBED_MODEL"], None, Home::Config),
 ];
 
 impl Key {

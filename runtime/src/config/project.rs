@@ -87,7 +87,11 @@ fn judge(values: &Values, entry: &Entry) -> Result<Verdict, Misfit> {
         | Key::Workspace
         | Key::Log
         | Key::AcceptNondurable
-        | Key::Expose => Verdict::NotHere,
+        | Key::Summaries
+        | Key::SummaryModel
+        | Key::Expose
+        | Key::Index
+        | Key::EmbedModel => Verdict::NotHere,
     })
 }
 

@@ -72,11 +72,15 @@ impl Config {
             Key::MaxTreeTime => optional(key, &values.max_tree_time_ms, "none", |ms| json!(time(*ms))),
             Key::CommandTimeout => typed(key, &values.command_timeout_ms, json!(time(values.command_timeout_ms.value))),
             Key::MaxAttempts => typed(key, &values.max_attempts, json!(values.max_attempts.value)),
+            Key::Summaries => plain(key, &values.summaries),
+            Key::SummaryModel => optional(key, &values.summary_model, "the session's", |model| json!(model)),
             Key::Expose => {
                 let paths: Vec<String> = values.expose.value.iter().map(|path| path.display().to_string()).collect();
                 typed(key, &values.expose, json!(paths))
             }
             Key::Mask => self.mask_row(),
+            Key::Index => typed(key, &values.index, json!(values.index.value)),
+            Key::EmbedModel => optional(key, &values.embed_model, "none", |model| json!(model)),
         }
     }
 

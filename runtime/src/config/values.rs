@@ -1,7 +1,7 @@
 //! All values with their origins, and how one more layer is laid over them. The later layer wins; only `mask` adds up,
 //! since a name once masked stays masked.
 
-use super::choice::{self, LogChoice, ThinkingChoice};
+use super::choice::{self, LogChoice, SummaryChoice, ThinkingChoice};
 use super::error::ConfigError;
 use super::key::Key;
 use super::origin::{Origin, Sourced};
@@ -79,10 +79,18 @@ pub struct Values {
     pub command_timeout_ms: Sourced<u64>,
     /// How often a request is tried.
     pub max_attempts: Sourced<u32>,
+    /// Who writes the summaries of sessions.
+    pub summaries: Sourced<SummaryChoice>,
+    /// The model that writes them; `None` is the one of the session.
+    pub summary_model: Sourced<Option<String>>,
     /// Paths outside the workspace that commands may read.
     pub expose: Sourced<Vec<PathBuf>>,
     /// Names of files that commands may not read, beside those that are always masked.
     pub mask: Vec<Sourced<String>>,
+    /// Whether the process that runs a session keeps the search index up to date.
+    pub index: Sourced<bool>,
+    /// The embedding model: a folder (a path with a slash) or the name of one to download; `None` searches by words only.
+    pub embed_model: Sourced<Option<String>>,
 }
 
 impl Values {
@@ -112,8 +120,12 @@ impl Values {
             max_tree_time_ms: Sourced::default(None),
             command_timeout_ms: Sourced::default(120_000),
             max_attempts: Sourced::default(8),
+            summaries: Sourced::default(SummaryChoice::Extractive),
+            summary_model: Sourced::default(None),
             expose: Sourced::default(Vec::new()),
             mask: Vec::new(),
+            index: Sourced::default(true),
+            embed_model: Sourced::default(None),
         }
     }
 
@@ -151,7 +163,11 @@ impl Values {
             Key::MaxTreeTime => self.max_tree_time_ms = Sourced::new(raw.limit(Raw::time_ms)?, origin),
             Key::CommandTimeout => self.command_timeout_ms = Sourced::new(raw.time_ms()?, origin),
             Key::MaxAttempts => self.max_attempts = Sourced::new(raw.number()?, origin),
+            Key::Summaries => self.summaries = Sourced::new(SummaryChoice::parse(raw)?, origin),
+            Key::SummaryModel => self.summary_model = Sourced::new(raw.limit(|raw| raw.line(200))?, origin),
             Key::Expose => self.expose = Sourced::new(raw.paths(base)?, origin),
+            Key::Index => self.index = Sourced::new(raw.switch()?, origin),
+            Key::EmbedModel => self.embed_model = Sourced::new(raw.limit(|raw| raw.line(1_000))?, origin),
             Key::Mask => {
                 for name in raw.names()? {
                     self.add_mask(name, &origin);

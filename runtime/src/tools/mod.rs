@@ -1,8 +1,8 @@
 //! The tools the model may call: one file each, one list ([`all`]).
 //!
 //! Tools know neither the model nor any user interface. They act only through the sandbox's guest, so that paths stay
-//! beneath the workspace and nothing runs on the host; what they return is text for the model, and nothing is
-//! logged here (the agent loop does that, before and after).
+//! beneath the workspace and nothing runs on the host; `recall` alone asks the host, for what it remembers, and changes
+//! nothing. What they return is text for the model, and nothing is logged here (the agent loop does that, before and after).
 
 mod ask_user;
 mod background;
@@ -20,13 +20,17 @@ mod kill;
 mod lines;
 mod list_dir;
 mod magic;
+pub(crate) mod memory;
 mod missing;
+pub(crate) mod narrowing;
 mod nearest;
 mod output;
 mod preview;
 mod question;
 mod read_file;
 mod read_output;
+mod recall;
+mod recalled;
 mod replace;
 mod schema;
 mod search_files;
@@ -43,13 +47,14 @@ mod tests;
 use async_trait::async_trait;
 use retrace_events::payload::session::PlanItem;
 use retrace_events::payload::tool::{ToolEffect, ToolExit};
-use retrace_events::{BlobRef, CallId, EventLog};
+use retrace_events::{BlobRef, CallId, EventLog, StreamId};
 use retrace_sandbox::Sandbox;
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
 pub use background::{Background, BackgroundCommand, BackgroundEnd};
 pub use image::{MAX_IMAGE_BYTES, ToolImage, image_of};
+pub use memory::{Memories, Memory, MemoryError, MemoryQuestion, NoMemory};
 pub use question::{Question, answer_content};
 pub use schema::{ToolSchema, tools_json};
 
@@ -59,6 +64,8 @@ pub type Outputs = Arc<dyn Fn(&CallId) -> Option<BlobRef> + Send + Sync>;
 /// What a tool has to work with.
 #[derive(Clone)]
 pub struct ToolContext {
+    /// The session it belongs to.
+    pub session: StreamId,
     /// The call's id; commands see it as `RETRACE_CALL_ID`.
     pub call: CallId,
     /// Where everything happens.
@@ -71,6 +78,8 @@ pub struct ToolContext {
     pub redactor: Arc<retrace_events::redact::Redactor>,
     /// Finds, among this session's finished calls, the whole output of a call (for `read_output`).
     pub outputs: Outputs,
+    /// What is remembered of this workspace's past (for `recall`).
+    pub memory: Arc<dyn Memory>,
     /// The commands that run in the background; they outlive the call.
     pub background: Arc<Background>,
     /// Takes pieces of output as they come, for whoever watches.
@@ -178,6 +187,7 @@ pub fn all() -> Vec<Arc<dyn Tool>> {
         Arc::new(edit_file::EditFile),
         Arc::new(list_dir::ListDir),
         Arc::new(search_files::SearchFiles),
+        Arc::new(recall::Recall),
         Arc::new(read_output::ReadOutput),
         Arc::new(kill::Kill),
         Arc::new(todo::Todo),

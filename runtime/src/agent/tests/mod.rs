@@ -28,6 +28,7 @@ use super::{Agent, AgentParts, Live, LiveSender, NewSession, TurnEnd, verify_ses
 use crate::claude::{Auth, ClaudeClient, Endpoint, ModelTable, Secret};
 use crate::permissions::Permissions;
 use crate::scripted::{RequestRecord, Script, ScriptedServer, ServerOptions};
+use crate::tools::NoMemory;
 use pausing_log::PausingLog;
 use retrace_events::log::{Holder, MemoryLog};
 use retrace_events::mint::SystemMint;
@@ -97,6 +98,7 @@ impl World {
             redactor: Arc::new(Redactor::new(vec![SECRET.to_owned()])),
             live: LiveSender::default(),
             cancel: CancellationToken::new(),
+            memory: Arc::new(NoMemory),
             guest_dir: self.root.path().join("guest"),
             expose: Vec::new(),
             mask: Vec::new(),

@@ -9,6 +9,7 @@ use crate::cli::view::{SharedView, View};
 use crate::cli::watch::{Seen, Watch};
 use crate::cli::{events, following, resume, session_name, sessions};
 use crate::config::Config;
+use crate::indexing::{BackgroundIndex, IndexPlan};
 use crate::permissions::{self, RuleSet};
 use futures::StreamExt;
 use retrace_events::control::ControlSender;
@@ -18,6 +19,7 @@ use retrace_events::payload::settings::Settings;
 use retrace_events::payload::tool::ToolApprovalAsked;
 use retrace_events::payload::{Payload, Sandbox, Tool, Turn};
 use retrace_events::{Event, Mint, SessionState, StreamId, fold};
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::mpsc;
@@ -127,10 +129,11 @@ impl Chat {
         view.lock().greet(String::new(), self.greeting(Role::Holder));
         let watch = self.watch(&parts.live, &stream, 0, &view);
         let workspace = setup.config.workspace.clone();
+        let plan = IndexPlan::beside(&parts, &setup.config, &workspace);
         // What a session is about shows with its first prompt.
         let new = NewSession { stream: stream.clone(), title: String::new(), workspace, settings };
         let agent = Agent::start(parts, new).await;
-        self.running(stream, view, watch, cancel, agent).await
+        self.running(stream, view, watch, cancel, agent, plan).await
     }
 
     async fn go_on(&self, stream: &StreamId, config: &Config) -> Result<Opened, CliError> {
@@ -143,12 +146,13 @@ impl Chat {
         let resumed = config.resumed(logged, &setup.models)?;
         let (parts, cancel) = self.parts(&resumed.settings)?;
         let next_seq = state.next_seq();
+        let plan = IndexPlan::beside(&parts, config, Path::new(&state.workspace));
         let (view, past) = self.past(stream, state, true).await?;
         view.lock().greet(past, self.greeting(Role::Holder));
         let watch = self.watch(&parts.live, stream, next_seq, &view);
         let changed = resumed.why.map(|why| (resumed.settings, why));
         let agent = Agent::resume(parts, stream.clone(), changed).await;
-        self.running(stream.clone(), view, watch, cancel, agent).await
+        self.running(stream.clone(), view, watch, cancel, agent, plan).await
     }
 
     async fn running(
@@ -158,6 +162,7 @@ impl Chat {
         watch: Watch,
         cancel: CancellationToken,
         agent: Result<Agent, AgentError>,
+        plan: IndexPlan,
     ) -> Result<Opened, CliError> {
         let mut agent = match agent {
             Ok(agent) => agent,
@@ -170,7 +175,9 @@ impl Chat {
             }
         };
         let (orders, taken) = mpsc::channel(ORDERS);
+        let index = BackgroundIndex::begin(plan);
         let task = tokio::spawn(async move {
+            let _index = index;
             let served = agent.serve(taken).await;
             // The sandbox dies with this process in any case; waiting long for it helps nobody.
             let _ = tokio::time::timeout(CLOSE_TIME, agent.close()).await;

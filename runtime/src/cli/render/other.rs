@@ -34,6 +34,12 @@ pub(super) fn session(event: &Event, session: &Session, style: Style, detail: De
             style.dim(&format!("(by {})", short(redactor, &added.by, 80)))
         ),
         Session::Planned(planned) => plan(planned, style, redactor),
+        Session::Imported(imported) => format!(
+            "imported from {} {}, session {}: what its requests were is not known\n",
+            short(redactor, &imported.source, 40),
+            short(redactor, &imported.source_version, 40),
+            short(redactor, &imported.source_session, 80)
+        ),
         Session::Closed(closed) => format!("closed: {}\n", short(redactor, &closed.why, 200)),
     }
 }
@@ -137,6 +143,11 @@ pub(super) fn context(context: &Context, redactor: &Redactor) -> String {
             "  retrieved {} for: {}",
             units::of(retrieved.passages.len() as u64, "passage"),
             short(redactor, &retrieved.query, 200)
+        ),
+        Context::Compacted(compacted) => format!(
+            "  the conversation so far was summarized by {}: {}",
+            short(redactor, &compacted.by, 80),
+            short(redactor, &compacted.summary, 200)
         ),
     }
 }

@@ -29,7 +29,13 @@ fn samples(key: Key) -> [(&'static str, &'static str); 4] {
             ("nats://me:secret@host:1", "nats://host:1"),
             ("tls://host:2", "tls://host:2"),
         ],
+        Key::Index => [("false", "false"), ("", ""), ("no", "false"), ("yes", "true")],
+        Key::EmbedModel => [("\"/models/m\"", "/models/m"), ("", ""), ("a-model", "a-model"), ("none", "none")],
         Key::AcceptNondurable => [("true", "true"), ("", ""), ("no", "false"), ("yes", "true")],
+        Key::Summaries => [("\"claude\"", "claude"), ("", ""), ("extractive", "extractive"), ("claude", "claude")],
+        Key::SummaryModel => {
+            [("\"claude-small\"", "claude-small"), ("", ""), ("other", "other"), ("none", "the session's")]
+        }
         Key::Effort => [("\"low\"", "low"), ("", ""), ("high", "high"), ("max", "max")],
         Key::Approvals => [("\"ask\"", "ask"), ("", ""), ("allow", "allow"), ("auto", "auto")],
         Key::MaxSteps | Key::MaxTotalTokens | Key::MaxTreeSteps | Key::MaxTreeTokens | Key::MaxAttempts => {

@@ -1,6 +1,6 @@
 //! A real sandbox over a temporary workspace, with everything a tool needs.
 
-use crate::tools::{Background, Tool, ToolContext, ToolFailure, ToolResult, all};
+use crate::tools::{Background, NoMemory, Tool, ToolContext, ToolFailure, ToolResult, all};
 use retrace_events::log::MemoryLog;
 use retrace_events::redact::Redactor;
 use retrace_events::{BlobRef, CallId};
@@ -41,12 +41,14 @@ impl Bench {
         let watched: Arc<Mutex<String>> = Arc::default();
         let (outputs, progress) = (Arc::clone(&kept), Arc::clone(&watched));
         let context = ToolContext {
+            session: "ev.local.work-abc123.session.own-0001".parse().unwrap(),
             call: CallId("toolu_0".to_owned()),
             sandbox,
             log: Arc::new(MemoryLog::new()),
             command_timeout_ms: 60_000,
             redactor: Arc::new(Redactor::new(vec![SECRET.to_owned()])),
             outputs: Arc::new(move |call| outputs.lock().unwrap().get(call).copied()),
+            memory: Arc::new(NoMemory),
             background: Arc::new(Background::new()),
             progress: Arc::new(move |text| progress.lock().unwrap().push_str(text)),
             cancel: CancellationToken::new(),

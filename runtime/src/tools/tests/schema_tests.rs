@@ -21,8 +21,8 @@ fn the_text_is_compact_and_in_order() {
     assert!(json.starts_with(r#"[{"name":"bash","description":""#), "{json}");
     let parsed: Value = serde_json::from_str(&json).unwrap();
     let names: Vec<&str> = parsed.as_array().unwrap().iter().map(|tool| tool["name"].as_str().unwrap()).collect();
-    let expected = ["bash", "read_file", "write_file", "edit_file", "list_dir", "search_files", "read_output"];
-    assert_eq!(names, [&expected[..], &["kill", "todo", "ask_user"]].concat());
+    let expected = ["bash", "read_file", "write_file", "edit_file", "list_dir", "search_files", "recall"];
+    assert_eq!(names, [&expected[..], &["read_output", "kill", "todo", "ask_user"]].concat());
     assert!(!json.contains('\n'));
 }
 
@@ -76,6 +76,7 @@ async fn input_that_does_not_fit_is_explained() {
         ("edit_file", json!({"path": "a", "old_string": "x"}), "missing field `new_string`"),
         ("list_dir", json!({"depth": 1.5}), "invalid type: floating point"),
         ("search_files", json!({"query": "x"}), "unknown field `query`"),
+        ("recall", json!({"query": "x", "place": "code"}), "unknown field `place`"),
         ("read_output", Value::Null, "invalid type: null"),
         ("kill", json!({"call": "x"}), "unknown field `call`"),
         ("todo", json!({"items": [{"text": "x", "status": "later"}]}), "unknown variant `later`"),
@@ -93,6 +94,7 @@ async fn what_cannot_work_is_known_without_running_it() {
     let table = [
         ("bash", json!({"command": " "})),
         ("read_output", json!({"call_id": "x", "grep": "("})),
+        ("recall", json!({"query": "x", "since": "soon"})),
         ("read_file", json!({})),
         ("ask_user", json!({"question": "?", "options": ["", ""]})),
     ];
@@ -126,6 +128,7 @@ fn summaries_are_one_line_for_any_input() {
         ("edit_file", json!({"path": "a.rs", "replace_all": true}), "a.rs, everywhere"),
         ("list_dir", json!({}), "."),
         ("search_files", json!({"pattern": "fn main", "glob": "*.rs"}), "/fn main/ in *.rs"),
+        ("recall", json!({"query": "the flaky test", "in": "code"}), "the flaky test in:code"),
         ("read_output", json!({"call_id": "toolu_1", "from_end": 20}), "toolu_1, last 20 lines"),
         ("kill", json!({"call_id": "toolu_1"}), "toolu_1"),
         (
