@@ -71,7 +71,10 @@ impl Rebuild {
         let Some(present) = KeywordIndex::open(&self.folder.keyword())? else {
             return Ok(IndexCheck::default());
         };
-        let note = IndexNote::parse(&present.note()).ok_or_else(|| FollowError::Outdated(self.folder.keyword()))?;
+        let text = present.note();
+        // Killed before its first commit, it holds nothing yet.
+        let note = if text.is_empty() { Some(IndexNote::empty()) } else { IndexNote::parse(&text) };
+        let note = note.ok_or_else(|| FollowError::Outdated(self.folder.keyword()))?;
         let beside = self.build_beside("check", note.position, progress).await?;
         let check = match KeywordIndex::open(&beside.path)? {
             Some(clean) => IndexCheck::compare(&present, &clean)?,

@@ -3,6 +3,7 @@
 
 mod index_facts;
 pub(super) mod upkeep;
+mod vector_upkeep;
 
 #[cfg(test)]
 mod tests;
@@ -35,7 +36,7 @@ pub(super) struct IndexCommand {
 enum IndexAction {
     /// Say what is indexed, how far, where, and who is writing
     Status,
-    /// Bring the indexes of sessions and of this workspace's code up to date
+    /// Bring the indexes of sessions and of this workspace's code up to date, with all vectors where a model is set
     Update,
     /// Make the index of sessions again from the log; the old one answers meanwhile
     Rebuild {
@@ -88,6 +89,22 @@ async fn update(
     }
     if let Some(workspace) = code {
         upkeep::code(invocation, setup, workspace).await?;
+    }
+    let embedder = match model_of(&setup.config).embedder().await {
+        Ok(Some(embedder)) => embedder,
+        Ok(None) => return Ok(()),
+        Err(problem) => {
+            return Err(CliError::new(Exit::Failed, format!("no vectors were made: {}", clean::line(&problem))));
+        }
+    };
+    let folder = sessions_folder(setup, log.as_ref());
+    let mut complete = vector_upkeep::sessions(invocation, &folder, Arc::clone(&embedder)).await?;
+    if let Some(workspace) = code {
+        let folder = IndexFolder::of_code(&setup.config.folders.state, workspace);
+        complete &= vector_upkeep::code(invocation, &folder, workspace, embedder).await?;
+    }
+    if !complete {
+        setup.output.note("another process is making vectors; it goes on\n");
     }
     Ok(())
 }

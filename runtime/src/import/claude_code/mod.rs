@@ -7,7 +7,7 @@
 //! its own. A session that went on in several files is put together again. The format is not documented and changes with each
 //! version: what is not understood is left out and counted, never guessed.
 //!
-//! [`Converter`] reads lines in order and gives drafts. It never takes back what it gave, so a transcript that has grown gives
+//! The converter reads lines in order and gives drafts. It never takes back what it gave, so a transcript that has grown gives
 //! the same drafts and then more. What is said last may still be in the making: it is held back until something follows,
 //! or until nothing has come for a while.
 
