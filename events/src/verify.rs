@@ -21,12 +21,14 @@ pub struct Verified {
 }
 
 /// Reads all of `stream` and checks that numbers are dense, that every event has the hash of the one before, and that
-/// the last is the one the log calls its head.
+/// the log's own record of the last event, before and after the reading, agrees. A stream that grows meanwhile is sound.
 ///
 /// # Errors
 /// [`LogError::Damaged`] with the first event that is wrong; other errors when the log cannot be read.
 pub async fn verify_stream(log: &dyn EventLog, stream: &StreamId) -> Result<Verified, LogError> {
     let damaged = |seq, what: &str| LogError::Damaged { stream: stream.subject(), seq, what: what.to_owned() };
+    let disagrees = |seq| damaged(seq, "the log's record of its last event does not agree with the events");
+    let before = log.head(stream).await?;
     let (mut next, mut prev) = (0_u64, Hash::GENESIS);
     loop {
         let page = log.read(stream, next, PAGE).await?;
@@ -41,16 +43,22 @@ pub async fn verify_stream(log: &dyn EventLog, stream: &StreamId) -> Result<Veri
                 return Err(damaged(next, "it does not follow from the event before it (prev_hash differs)"));
             }
             prev = envelope.hash()?;
+            if before.is_some_and(|head| head.seq == next && head.hash != prev) {
+                return Err(disagrees(next));
+            }
             next += 1;
         }
         if !full {
             break;
         }
     }
+    if let Some(head) = before.filter(|head| head.seq >= next) {
+        return Err(disagrees(head.seq));
+    }
     match log.head(stream).await? {
-        Some(head) if head.seq + 1 != next || head.hash != prev => {
-            Err(damaged(head.seq, "the log's record of its last event does not agree with the events"))
-        }
+        // Later events are those of a writer that is at work; they were not read.
+        Some(head) if head.seq >= next => Ok(Verified { events: next, head: prev }),
+        Some(head) if head.seq + 1 < next || head.hash != prev => Err(disagrees(head.seq)),
         Some(_) => Ok(Verified { events: next, head: prev }),
         None if next == 0 => Ok(Verified { events: 0, head: prev }),
         None => Err(damaged(next - 1, "the log says that the stream is empty")),

@@ -10,18 +10,31 @@ use crate::log::{Claim, ClaimError, Durability, Head, Holder, Position, Position
 use crate::testing::{EventMaker, example_stream};
 use async_trait::async_trait;
 use futures::stream::BoxStream;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// A log that says what a test puts into its mouth.
 #[derive(Debug)]
 struct Liar {
     events: Vec<Envelope>,
     head: Option<Head>,
+    /// What it says instead when it is asked for the first time.
+    first: Option<Option<Head>>,
+    head_asked: AtomicUsize,
 }
 
 impl Liar {
     fn honest(events: Vec<Envelope>) -> Self {
         let head = events.last().map(|last| Head { seq: last.seq, hash: last.hash().unwrap(), at: last.at });
-        Self { events, head }
+        Self::new(events, head)
+    }
+
+    fn new(events: Vec<Envelope>, head: Option<Head>) -> Self {
+        Self { events, head, first: None, head_asked: AtomicUsize::new(0) }
+    }
+
+    /// Says this at first, and then what it says anyway.
+    fn at_first(self, head: Option<Head>) -> Self {
+        Self { first: Some(head), ..self }
     }
 }
 
@@ -31,7 +44,8 @@ impl EventLog for Liar {
         unreachable!("verification only reads")
     }
     async fn head(&self, _: &StreamId) -> Result<Option<Head>, LogError> {
-        Ok(self.head)
+        let asked = self.head_asked.fetch_add(1, Ordering::Relaxed);
+        Ok(if asked == 0 { self.first.unwrap_or(self.head) } else { self.head })
     }
     async fn read(&self, _: &StreamId, from_seq: u64, limit: usize) -> Result<Vec<Envelope>, LogError> {
         let from = usize::try_from(from_seq).unwrap();
@@ -117,11 +131,31 @@ async fn a_log_that_contradicts_itself_is_damaged() {
         Some(Head { hash: Hash::of(b"x"), ..head }),
     ];
     for head in heads {
-        let outcome = verify(&Liar { events: events(3), head }).await;
+        let outcome = verify(&Liar::new(events(3), head)).await;
         assert!(matches!(outcome, Err(LogError::Damaged { .. })), "{head:?}: {outcome:?}");
     }
-    let outcome = verify(&Liar { events: Vec::new(), head: Some(head) }).await;
+    let outcome = verify(&Liar::new(Vec::new(), Some(head))).await;
     assert!(matches!(outcome, Err(LogError::Damaged { .. })), "{outcome:?}");
+}
+
+#[tokio::test]
+async fn a_stream_that_grows_while_it_is_read_is_sound() {
+    let all = events(5);
+    let head = |count: usize| Liar::honest(all[..count].to_vec()).head;
+    // What was there at first, what was read, and what was there at last.
+    for (first, read, last) in [(0, 3, 3), (2, 3, 3), (3, 3, 5), (2, 3, 5), (0, 0, 5), (0, 0, 0)] {
+        let log = Liar::new(all[..read].to_vec(), head(last)).at_first(head(first));
+        assert_eq!(verify(&log).await.unwrap().events, read as u64, "{first} {read} {last}");
+    }
+    // What was there at first and is not read is lost; what is taken back, too.
+    for (first, read, last) in [(5, 3, 5), (5, 3, 3), (1, 0, 1), (3, 3, 2), (3, 3, 0)] {
+        let log = Liar::new(all[..read].to_vec(), head(last)).at_first(head(first));
+        let outcome = verify(&log).await;
+        assert!(matches!(outcome, Err(LogError::Damaged { .. })), "{first} {read} {last}: {outcome:?}");
+    }
+    let wrong = head(2).map(|head| Head { hash: Hash::of(b"x"), ..head });
+    let outcome = verify(&Liar::new(all[..3].to_vec(), head(3)).at_first(wrong)).await;
+    assert!(matches!(outcome, Err(LogError::Damaged { seq: 1, .. })), "{outcome:?}");
 }
 
 #[tokio::test]

@@ -123,15 +123,19 @@ impl CodeIndex {
     }
 
     /// Brings some files or folders up to date at once, whether they were written, renamed or deleted. Paths are relative
-    /// to the workspace, or absolute. While an update is running, it takes them in before anything else.
+    /// to the workspace, or absolute; one that leads through links stands for what it leads to as well. While an update is
+    /// running, it takes them in before anything else.
     ///
     /// # Errors
     /// As for [`CodeIndex::update`].
     pub fn touch<P: AsRef<Path>>(&self, paths: impl IntoIterator<Item = P>) -> Result<CodeReport, CodeError> {
-        let scopes: Vec<String> = paths.into_iter().filter_map(|path| self.relative(path.as_ref())).collect();
+        let mut scopes: Vec<String> = paths.into_iter().filter_map(|path| self.relative(path.as_ref())).collect();
         if scopes.is_empty() {
             return Ok(CodeReport::default());
         }
+        // What is written through a link is another file that has changed.
+        let written: Vec<String> = scopes.iter().filter_map(|scope| self.root.behind_links(scope)).collect();
+        scopes.extend(written);
         {
             let mut touched = self.touched();
             touched.extend(scopes);

@@ -61,6 +61,13 @@ impl WorkspaceRoot {
         &self.path
     }
 
+    /// What a path through links leads to, when that is another place in the workspace.
+    pub(super) fn behind_links(&self, relative: &str) -> Option<String> {
+        let real = self.path.join(relative).canonicalize().ok()?;
+        let real = real.strip_prefix(&self.path).ok()?.to_str()?;
+        (real != relative).then(|| real.to_owned())
+    }
+
     /// A folder, to be listed.
     pub(super) fn open_dir(&self, relative: &str) -> rustix::io::Result<OwnedFd> {
         self.open_at(relative, OFlags::RDONLY | OFlags::DIRECTORY)

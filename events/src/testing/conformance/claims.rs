@@ -46,16 +46,18 @@ pub async fn a_stream_is_held_once(backend: &dyn Backend) {
 /// A claim that is dropped is gone: the next may come from anywhere, at once, and is the one that others hear of.
 pub async fn a_dropped_claim_frees_its_stream(backend: &dyn Backend) {
     let (logs, stream) = ([backend.open().await, backend.open().await], example_stream("dropped"));
-    let mut slow = 0;
+    let mut took = Vec::new();
     for round in 0..30_u32 {
         let (log, other) = (&logs[round as usize % 2], &logs[(round as usize / 2) % 2]);
         let started = Instant::now();
         let claim = log.claim(&stream, &example_holder(round)).await.unwrap();
-        slow += u32::from(started.elapsed() >= AT_ONCE);
+        took.push(started.elapsed());
         assert_eq!(held_by(other.claim(&stream, &example_holder(99)).await), example_holder(round));
         drop(claim);
     }
-    assert!(slow <= 3, "{slow}");
+    // Whoever asks one that has gone waits for an answer that does not come: in every round, not in those of a busy moment.
+    took.sort_unstable();
+    assert!(took[took.len() / 2] < AT_ONCE, "{took:?}");
 }
 
 /// A claim does not need the handle it came from.

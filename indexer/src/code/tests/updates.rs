@@ -119,6 +119,22 @@ fn a_file_with_a_new_time_only_keeps_its_generation() {
 }
 
 #[test]
+fn what_is_written_through_links_is_found_where_it_is() {
+    let place = Place::new();
+    place.write("real/a.rs", "fn old() {}\n");
+    std::os::unix::fs::symlink("real", place.path("folder")).unwrap();
+    std::os::unix::fs::symlink("real/a.rs", place.path("file.rs")).unwrap();
+    let index = place.index();
+    update(&index);
+    for (path, text) in [("folder/a.rs", "fn through_a_folder() {}\n"), ("file.rs", "fn through_a_link() {}\n")] {
+        fs::write(place.path(path), text).unwrap();
+        index.touch([path]).unwrap();
+        assert_eq!(documents(&index).iter().map(|found| found.text.as_str()).collect::<Vec<_>>(), [text], "{path}");
+        assert_like_new(&index, &place.root());
+    }
+}
+
+#[test]
 fn renamed_deleted_and_replaced_files_leave_nothing_behind() {
     let place = Place::new();
     place.write("a/one.rs", "fn one() {}\n");
