@@ -1,5 +1,6 @@
 //! What the benchmarks share: a session of any length, shaped like a real one.
 
+pub mod localisation;
 pub mod locomo;
 pub mod recorded;
 pub mod scale;

@@ -5,6 +5,7 @@
 //! ([`agent::Agent`]); tools know neither the model nor any front end.
 
 pub mod agent;
+pub mod bench;
 pub mod claude;
 pub mod cli;
 pub mod config;

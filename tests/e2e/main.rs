@@ -4,6 +4,7 @@
 
 mod bad_chat;
 mod bad_input;
+mod bench_context;
 mod chat_approvals;
 mod chat_stops;
 mod chat_talk;
@@ -22,6 +23,7 @@ mod json_output;
 mod nats_failures;
 mod python_client;
 mod recall;
+mod rotation;
 mod sandbox_gone;
 mod scripts;
 mod search;

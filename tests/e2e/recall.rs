@@ -63,3 +63,36 @@ fn without_an_index_the_model_is_told_and_goes_on() {
     let told = recalled(&world);
     assert!(told.len() == 1 && told[0].contains("no index"), "{told:?}");
 }
+
+#[test]
+fn what_earlier_work_says_of_a_prompt_stands_before_the_first_request_once() {
+    let mut world = World::new(Backend::Embedded, &script(&[says("The deployment password rotates on tuesdays.")]));
+    world.run(&["run", "find out when the deployment password rotates"]).expect(0);
+    world.run(&["index", "update"]).expect(0);
+    // Both answers need the passage in what the user's side has said.
+    let known =
+        "[[step]]\nwhen = 'rotates on tuesdays'\n[[step.block]]\ntype = 'text'\ntext = 'On Tuesdays.'\n".to_owned();
+    play(&mut world, &[known, says("As I said.")]);
+    let asked = "on which day does the deployment password rotate?";
+    world.run(&["run", asked]).expect(0);
+    world.run(&["resume", "--last", asked]).expect(0);
+    let session = world.session();
+    let events = world.run(&["export", &session]).expect(0).stdout;
+    let events: Vec<serde_json::Value> = events.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let retrieved = payloads(&events, "context.retrieved");
+    let texts: Vec<&str> = retrieved
+        .iter()
+        .flat_map(|found| found["passages"].as_array().unwrap())
+        .map(|passage| text(&passage["text"]))
+        .filter(|text| text.contains("tuesdays"))
+        .collect();
+    assert_eq!(texts.len(), 1, "once in an epoch, however often it is asked: {texts:?}");
+    // What has nothing to do with it is not put in.
+    play(&mut world, &[says("ok")]);
+    world.run(&["run", "make the parser of dates reject month thirteen"]).expect(0);
+    let session = world.session();
+    let events = world.run(&["export", &session]).expect(0).stdout;
+    assert!(!events.contains("context.retrieved"), "{events}");
+    let verified = world.run(&["replay", "--verify", &session]).expect(0);
+    assert!(verified.stdout.contains("render to the bytes that were sent"), "{}", verified.stdout);
+}

@@ -4,8 +4,10 @@ use super::figures::timed;
 use retrace_indexer::Document;
 use std::path::Path;
 use std::time::Duration;
-use tantivy::schema::{FAST, STORED, STRING, Schema, TEXT};
-use tantivy::{Index, TantivyDocument};
+use tantivy::collector::TopDocs;
+use tantivy::query::TermQuery;
+use tantivy::schema::{FAST, IndexRecordOption, STORED, STRING, Schema, TEXT};
+use tantivy::{Index, TantivyDocument, Term};
 
 /// Indexes `texts` in `folder` with one thread, and how long that takes.
 pub(crate) fn index<'a>(
@@ -32,6 +34,23 @@ pub(crate) fn index<'a>(
         writer.wait_merging_threads().unwrap();
     })
     .1
+}
+
+/// How long it takes to find the ten best documents with each word, and to read them, in what [`index`] made.
+pub(crate) fn searches(folder: &Path, words: &[&str]) -> Vec<Duration> {
+    let index = Index::open_in_dir(folder).unwrap();
+    let text = index.schema().get_field("text").unwrap();
+    let reader = index.reader().unwrap();
+    let one = |word: &&str| {
+        let query = TermQuery::new(Term::from_field_text(text, word), IndexRecordOption::WithFreqs);
+        let search = || {
+            let searcher = reader.searcher();
+            let found = searcher.search(&query, &TopDocs::with_limit(10).order_by_score()).unwrap();
+            found.into_iter().map(|(_, address)| searcher.doc(address).unwrap()).collect::<Vec<TantivyDocument>>()
+        };
+        timed(search).1
+    };
+    words.iter().map(one).collect()
 }
 
 /// As [`index`], by our own writer.

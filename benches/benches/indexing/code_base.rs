@@ -1,4 +1,4 @@
-//! The index over a code base: the first time, after ten files changed, and its answers beside `rg`.
+//! The index over a code base: the first time, after ten files changed, and its answers beside bare tantivy and `rg`.
 
 use super::bare;
 use super::figures::{rate, size, spread, timed};
@@ -38,10 +38,11 @@ pub(crate) fn measure(folder: &Path) {
     let (report, first) = timed(|| index.update(&mut |_| ControlFlow::Continue(())).unwrap());
     let keyword = index.keyword().unwrap().unwrap();
     println!(
-        "code, first index: files {}; {} documents, {}",
+        "code, first index: files {}; {} documents, {}, {} segments",
         rate(files(&copy), first),
         keyword.count().unwrap(),
-        size(keyword.size_bytes().unwrap())
+        size(keyword.size_bytes().unwrap()),
+        keyword.segments()
     );
     println!("code, first index: {report:?}");
 
@@ -62,22 +63,38 @@ pub(crate) fn measure(folder: &Path) {
     }
     let (_, again) = timed(|| index.update(&mut |_| ControlFlow::Continue(())).unwrap());
     println!(
-        "code, again: nothing changed {:.0} ms, ten files changed {:.0} ms",
+        "code, again: nothing changed {:.0} ms, ten files changed {:.0} ms; {} segments",
         unchanged.as_secs_f64() * 1e3,
-        again.as_secs_f64() * 1e3
+        again.as_secs_f64() * 1e3,
+        index.keyword().unwrap().unwrap().segments()
     );
+    println!("code, one file at a time: {}", spread(&mut touches(&index, &copy, &texts)));
 
-    println!("code, search: {}", spread(&mut searches(&index.keyword().unwrap().unwrap())));
+    println!("code, search, ten documents read: {}", spread(&mut searches(&index.keyword().unwrap().unwrap())));
+    println!("code, bare tantivy, the same: {}", spread(&mut bare::searches(&scratch.path().join("bare"), &WORDS)));
     match grep(&copy) {
-        Some(mut times) => println!("code, rg -c: {}", spread(&mut times)),
+        Some(mut times) => println!("code, rg -i -c: {}", spread(&mut times)),
         None => println!("code, rg: left out, it is not installed"),
     }
+}
+
+/// Forty files change, one after the other, as when an agent works on them.
+fn touches(index: &CodeIndex, folder: &Path, texts: &[(String, String)]) -> Vec<Duration> {
+    let one = |(name, text): &(String, String)| {
+        fs::write(folder.join(name), format!("{text}\n// touched once more\n")).unwrap();
+        timed(|| index.touch([name]).unwrap()).1
+    };
+    texts.iter().step_by((texts.len() / 40).max(1)).take(40).map(one).collect()
 }
 
 fn searches(index: &KeywordIndex) -> Vec<Duration> {
     let one = |word: &&str| {
         let query = Query::parse(word, retrace_events::Timestamp(0));
-        timed(|| index.search(&query, &Filter::default(), 10).unwrap()).1
+        let search = || {
+            let hits = index.search(&query, &Filter::default(), 10).unwrap();
+            index.documents(&hits.into_iter().map(|hit| hit.address).collect::<Vec<_>>()).unwrap()
+        };
+        timed(search).1
     };
     WORDS.iter().map(one).collect()
 }

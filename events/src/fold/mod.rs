@@ -6,6 +6,7 @@
 mod calls;
 mod images;
 mod imported;
+mod measured;
 mod queue;
 mod session_state;
 mod step_record;
@@ -26,6 +27,7 @@ mod tests;
 pub use calls::{CallApproval, CallProgress, OpenCall};
 pub use images::PendingImages;
 pub use imported::ImportedPart;
+pub use measured::{Measured, SentRequest};
 pub use queue::QueuedPrompt;
 pub use session_state::{Epoch, SessionState};
 pub use step_record::{CallRecord, StepRecord, keep_step};

@@ -3,6 +3,7 @@
 use super::calls::{CallApproval, CallProgress, OpenCall, calls_in};
 use super::images::PendingImages;
 use super::imported::ImportedPart;
+use super::measured::{Measured, SentRequest};
 use super::queue::QueuedPrompt;
 use super::step_record::keep_step;
 use super::step_text::StepText;
@@ -57,6 +58,10 @@ pub struct SessionState {
     pub last_answer: Option<EventId>,
     /// The request that answer was given to.
     pub last_request: Option<EventId>,
+    /// The last request that was sent.
+    pub sent: Option<SentRequest>,
+    /// What the last answered one cost in tokens; `None` after a change of the model.
+    pub measured: Option<Measured>,
     /// How the last turn ended: outcome in the log's words, and the note; `None` after an interruption.
     pub last_end: Option<(turn::TurnOutcome, String)>,
     /// What it has used.
@@ -173,6 +178,7 @@ impl SessionState {
                 if let Some(turn) = &mut self.turn {
                     turn.requests += 1;
                 }
+                self.sent = Some(SentRequest { event: id, body_bytes: request.body_bytes, at });
                 self.set_stage(Stage::Waiting { request: id, cost_bound_microusd: request.cost_bound_microusd });
             }
             Turn::Answered(answer) => self.apply_answer(seq, id, answer),
@@ -209,6 +215,7 @@ impl SessionState {
                 failed_attempts: 0,
                 cut_answers: 0,
                 requests: 0,
+                recoveries: 0,
                 warned,
             };
             self.turn = Some(turn);
@@ -224,12 +231,19 @@ impl SessionState {
         keep_step(&mut self.steps, StepText::answered(&answer.content, &self.calls));
         self.last_answer = Some(id);
         self.last_request = Some(answer.request);
+        let input_tokens = answer.usage.total_input_tokens();
+        if let Some(sent) = self.sent.filter(|sent| sent.event == answer.request && input_tokens > 0) {
+            self.measured = Some(Measured { body_bytes: sent.body_bytes, input_tokens });
+        }
         let calls = self.calls.iter().map(|call| call.id.clone()).collect();
         let content = answer.content.clone();
         self.transcript.push(seq, TranscriptItem::Answer { event: id, content, calls, carried_over: false });
         let stop_reason = answer.stop_reason.clone();
         if let Some(turn) = &mut self.turn {
             turn.failed_attempts = 0;
+            if stop_reason != "model_context_window_exceeded" {
+                turn.recoveries = 0;
+            }
             turn.cut_answers = if stop_reason == "max_tokens" { turn.cut_answers + 1 } else { 0 };
         }
         self.set_stage(if self.calls.is_empty() { Stage::Answered { stop_reason } } else { Stage::Calls });
@@ -253,6 +267,14 @@ impl SessionState {
                 // A first epoch takes in the prompt that was logged just before it, and what another program did.
                 if self.epoch.is_some() || self.imported.is_some() {
                     self.transcript.carry_over(start.from_seq);
+                }
+                if self.epoch.as_ref().is_some_and(|before| before.start.model != start.model) {
+                    self.measured = None;
+                }
+                if let Some(turn) = self.turn.as_mut().filter(|turn| turn.stage.is_over()) {
+                    turn.recoveries += 1;
+                    turn.failed_attempts = 0;
+                    turn.stage = Stage::Ask { not_before: Timestamp(0) };
                 }
                 self.epoch = Some(Epoch { event: envelope.id, start: start.clone() });
             }

@@ -80,6 +80,12 @@ impl Transcript {
         &self.items
     }
 
+    /// The sequence number of the event behind each item, in the same order.
+    #[must_use]
+    pub fn seqs(&self) -> &[u64] {
+        &self.seqs
+    }
+
     pub(super) fn push(&mut self, seq: u64, item: TranscriptItem) {
         self.items.push(item);
         self.seqs.push(seq);

@@ -18,8 +18,21 @@ pub struct TurnState {
     pub cut_answers: u32,
     /// Requests made in it, failed ones included.
     pub requests: u32,
+    /// Epochs that were begun since the last whole answer because a request could not be had in the one before.
+    pub recoveries: u32,
     /// The detector's rules the model was warned of in it.
     pub warned: Vec<String>,
+}
+
+impl Stage {
+    /// Whether the turn could only end. An epoch that begins here gives it another chance.
+    #[must_use]
+    pub const fn is_over(&self) -> bool {
+        match self {
+            Self::Answered { .. } | Self::GaveUp { .. } => true,
+            Self::Ask { .. } | Self::Waiting { .. } | Self::Calls => false,
+        }
+    }
 }
 
 /// What a turn waits for.

@@ -7,9 +7,9 @@ subject! {
     /// What goes into requests besides the conversation.
     Context {
         /// A fresh context; everything after it is appended to it.
-        EpochStarted(ContextEpochStarted) = "context.epoch_started", 2;
+        EpochStarted(ContextEpochStarted) = "context.epoch_started", 3;
         /// Something was found and put at the tail.
-        Retrieved(ContextRetrieved) = "context.retrieved", 1;
+        Retrieved(ContextRetrieved) = "context.retrieved", 2;
         /// An image, before the prompt or the result it belongs to.
         ImageAttached(ContextImageAttached) = "context.image_attached", 1;
         /// A summary has taken the place of the conversation before it.
@@ -78,6 +78,10 @@ pub enum ContextSource {
     Summary(String),
     /// An instruction file.
     Instructions(String),
+    /// What the user said earlier in the session, word for word.
+    Prompt(EventId),
+    /// What the session's events say of its work: the plan, commands, files; with the word for which.
+    Notes(String),
 }
 
 /// Something was found and put at the tail.

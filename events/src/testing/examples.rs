@@ -195,6 +195,8 @@ fn contexts() -> Vec<Payload> {
             seed: vec![
                 passage(context::ContextSource::Summary(text("2/17"))),
                 passage(context::ContextSource::Instructions(text("AGENTS.md"))),
+                passage(context::ContextSource::Prompt(event_id(1))),
+                passage(context::ContextSource::Notes(text("commands"))),
             ],
             from_seq: 90,
             why: text("the budget was reached"),

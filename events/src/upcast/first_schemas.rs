@@ -1,4 +1,4 @@
-//! What payloads looked like in schema 1, and how they become schema 2. These structs are history: they never change.
+//! What payloads looked like in schema 1, and how they become today's. These structs are history: they never change.
 
 use super::Upcasters;
 use crate::codec::{self, CodecError};
@@ -10,7 +10,7 @@ use crate::payload::session::{SessionConfigured, SessionForkReason, SessionForke
 use crate::payload::settings::{Budget, Settings};
 use serde::Deserialize;
 
-/// All steps from schema 1 to 2.
+/// All steps.
 pub(super) fn steps() -> Upcasters {
     Upcasters::default()
         .with("session.started", 1, |bytes| {
@@ -36,8 +36,10 @@ pub(super) fn steps() -> Upcasters {
             })
         })
         .with("context.epoch_started", 1, epoch_started)
-        // Only an outcome was added: the bytes mean the same.
+        // Only outcomes and sources were added at the end of an enum: the bytes mean the same.
         .with("turn.ended", 1, |bytes| Ok(bytes.to_vec()))
+        .with("context.epoch_started", 2, |bytes| Ok(bytes.to_vec()))
+        .with("context.retrieved", 1, |bytes| Ok(bytes.to_vec()))
 }
 
 #[derive(Deserialize)]

@@ -59,6 +59,8 @@ impl Follower {
                 Witness::Contradicts => {
                     let seen = feeder.note().position.0;
                     drop(feeder);
+                    // Vectors know their events by position, which says nothing about another log.
+                    remove(&folder.vectors())?;
                     let why = format!(
                         "it has seen event {seen}, which the log does not hold any more: the log is another one or has lost its end"
                     );
@@ -137,12 +139,17 @@ impl Follower {
 }
 
 fn anew(keyword: &Path, redactor: Arc<Redactor>) -> Result<Feeder, FollowError> {
-    match std::fs::remove_dir_all(keyword) {
-        Ok(()) => {}
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
-        Err(source) => return Err(FollowError::Folder { path: keyword.to_path_buf(), source }),
-    }
+    remove(keyword)?;
     Feeder::open(keyword, redactor, MEMORY_BYTES)
+}
+
+fn remove(folder: &Path) -> Result<(), FollowError> {
+    match std::fs::remove_dir_all(folder) {
+        Err(source) if source.kind() != std::io::ErrorKind::NotFound => {
+            Err(FollowError::Folder { path: folder.to_path_buf(), source })
+        }
+        Ok(()) | Err(_) => Ok(()),
+    }
 }
 
 impl FollowError {

@@ -1,6 +1,7 @@
 //! A document that one of the indexes has found, before it has a score.
 
 use crate::document::{Document, DocumentKind};
+use crate::retrieve::code_words::CodeFit;
 
 /// A document with what the indexes say of it.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -13,6 +14,8 @@ pub(super) struct Candidate {
     pub(super) keyword: f32,
     /// How well the words of its paths and symbols fit.
     pub(super) names: f32,
+    /// How well a piece of code fits what only code is asked.
+    pub(super) code: CodeFit,
     /// How near its meaning is, from 0 for the last of the list to 1 for the nearest.
     pub(super) nearness: f32,
 }

@@ -3,6 +3,7 @@
 use crate::keyword::{KeywordError, KeywordHit, KeywordIndex};
 use crate::query::{Filter, Within};
 use crate::retrieve::candidate::Candidate;
+use crate::retrieve::code_words::{CodeFit, CodeWords};
 use crate::retrieve::fusion::{Ask, units};
 use crate::retrieve::notice::Notice;
 use crate::retrieve::ranking_query::RankingQuery;
@@ -11,6 +12,8 @@ use crate::vector::VectorHit;
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
+/// The place of the source with all sessions; all others are code.
+pub(super) const SESSIONS: usize = 0;
 /// How many documents are looked at for their words.
 const WORD_HITS: usize = 200;
 /// How many for the words of their paths and symbols.
@@ -28,6 +31,7 @@ const MENTION_COMPONENTS: usize = 2;
 #[derive(Debug, Clone)]
 pub(super) struct Question {
     pub(super) ranking: RankingQuery,
+    pub(super) code: CodeWords,
     pub(super) filter: Filter,
     pub(super) ask: Ask,
 }
@@ -38,6 +42,7 @@ struct Seen {
     hit: KeywordHit,
     keyword: f32,
     names: f32,
+    code: CodeFit,
     nearness: f32,
 }
 
@@ -74,13 +79,18 @@ impl Gathered {
                 self.add(source, hit, |seen, score| seen.keyword = score * scale);
             }
         }
+        if source != SESSIONS {
+            for (hit, fit) in question.code.fits(keyword, filter)? {
+                self.add(source, hit, |seen, _| seen.code = fit);
+            }
+        }
         Ok(())
     }
 
     fn add(&mut self, source: usize, hit: KeywordHit, set: impl FnOnce(&mut Seen, f32)) {
         let score = hit.score;
         let seen = self.seen.entry((source, hit.key.clone()));
-        set(seen.or_insert(Seen { hit, keyword: 0.0, names: 0.0, nearness: 0.0 }), score);
+        set(seen.or_insert(Seen { hit, keyword: 0.0, names: 0.0, code: CodeFit::default(), nearness: 0.0 }), score);
     }
 
     /// Adds what is near in meaning, with how near it is. What only its vector speaks for must be near indeed.
@@ -117,6 +127,7 @@ impl Gathered {
                     document,
                     keyword: seen.keyword,
                     names: seen.names,
+                    code: seen.code,
                     nearness: seen.nearness,
                 })),
                 Err(error) => self.notices.push(notice_of("one of the keyword indexes", &error)),

@@ -7,6 +7,10 @@
 //! are in `weights`, with what they were measured on.
 
 mod candidate;
+mod code_files;
+mod code_path;
+mod code_weights;
+mod code_words;
 mod dates;
 mod fusion;
 mod gather;

@@ -69,7 +69,7 @@ impl NamedPaths {
     }
 
     /// How much of a mention, or of the path, agrees from the end.
-    fn mentioned(&self, path: &str) -> f32 {
+    pub(super) fn mentioned(&self, path: &str) -> f32 {
         let path = components(path);
         let share = |mention: &Vec<String>| {
             let same = mention.iter().zip(&path).take_while(|(one, other)| one == other).count();

@@ -25,6 +25,14 @@ pub(super) struct RankingQuery {
     pub(super) words: usize,
 }
 
+/// The words of a query that tell documents apart, each once, in the order in which they were written.
+pub(super) fn telling_words(query: &Query) -> Vec<&str> {
+    let mut seen = HashSet::new();
+    let ranking = query.clauses.iter().filter(|clause| !clause.negated && !clause.phrase);
+    let words = ranking.map(|clause| bare(&clause.text)).filter(|word| !word.is_empty() && !is_function_word(word));
+    words.filter(|word| seen.len() < WORDS && seen.insert(word.to_lowercase())).collect()
+}
+
 impl RankingQuery {
     pub(super) fn of(query: &Query) -> Self {
         let telling = |clause: &Clause| clause.negated || clause.phrase || !is_function_word(bare(&clause.text));

@@ -3,9 +3,11 @@
 use crate::document::Document;
 use crate::query::{Filter, Snippet};
 use crate::retrieve::candidate::Candidate;
+use crate::retrieve::code_files::weigh_code;
+use crate::retrieve::code_words::CodeWords;
 use crate::retrieve::dates::Dates;
 use crate::retrieve::fusion::{Ask, scores};
-use crate::retrieve::gather::{Gathered, Question, can_have, notice_of};
+use crate::retrieve::gather::{Gathered, Question, SESSIONS, can_have, notice_of};
 use crate::retrieve::hit::{Found, Hit, HitSource};
 use crate::retrieve::named_paths::NamedPaths;
 use crate::retrieve::near::{Near, near};
@@ -37,7 +39,8 @@ pub async fn retrieve(sources: &Sources, request: &SearchRequest) -> Found {
     if asked.is_empty() {
         return found;
     }
-    let question = Question { ranking: RankingQuery::of(&request.query), ask: ask(request), filter };
+    let code = CodeWords::of(&request.query);
+    let question = Question { ranking: RankingQuery::of(&request.query), code, ask: ask(request), filter };
     let question = Question { ask: Ask { words: question.ranking.words, ..question.ask }, ..question };
     if request.query.is_filter_only() {
         return blocking(request.clone(), found, move |request, found| newest(&asked, &question, request, found)).await;
@@ -75,7 +78,7 @@ fn asked(sources: &Sources, filter: &Filter, notices: &mut Vec<Notice>) -> Vec<(
     let mut asked = Vec::new();
     if can_have(filter, false) {
         match &sources.sessions {
-            Some(sessions) => asked.push((0, sessions.clone())),
+            Some(sessions) => asked.push((SESSIONS, sessions.clone())),
             None => notices.push(Notice::NoSessions),
         }
     }
@@ -83,7 +86,7 @@ fn asked(sources: &Sources, filter: &Filter, notices: &mut Vec<Notice>) -> Vec<(
         if sources.code.is_empty() && !can_have(filter, false) {
             notices.push(Notice::NoCode);
         }
-        asked.extend((1..).zip(sources.code.iter().cloned()));
+        asked.extend((SESSIONS + 1..).zip(sources.code.iter().cloned()));
     }
     asked
 }
@@ -170,7 +173,8 @@ fn best(
     let sources: Vec<_> = asked.iter().map(|(place, source)| (*place, source.keyword.clone())).collect();
     let candidates = gathered.candidates(&sources, question);
     let read_for = begun.elapsed();
-    let parts = scores(&candidates, &question.ask);
+    let mut parts = scores(&candidates, &question.ask);
+    weigh_code(&candidates, &mut parts, &question.code, &question.ask);
     let choices: Vec<Choice<'_>> = candidates
         .iter()
         .zip(&parts)

@@ -2,6 +2,7 @@
 
 use super::error::AgentError;
 use super::family::FamilyUsage;
+use super::fullness::Rendered;
 use super::hearing::Ears;
 use super::image_room;
 use super::live::Live;
@@ -9,6 +10,7 @@ use super::parts::{AgentParts, NewSession};
 use super::sandboxing::{self, SandboxWish};
 use super::step::step;
 use crate::claude::RetryPolicy;
+use crate::context::Past;
 use crate::tools::{Background, BackgroundEnd, ToolImage};
 use retrace_events::control::Inbox;
 use retrace_events::log::{Claim, ClaimError};
@@ -61,6 +63,14 @@ pub struct Agent {
     pub(super) ears: Ears,
     pub(super) family: Option<FamilyUsage>,
     pub(super) restarts: u32,
+    /// The next request, once it was rendered.
+    pub(super) rendered: Option<Rendered>,
+    /// The smallest request that was too large for the model, whatever its row says.
+    pub(super) too_large_tokens: Option<u64>,
+    /// The session's past, once it was needed.
+    pub(super) past: Option<Past>,
+    /// The last prompt whose past was looked for.
+    pub(super) looked_back_for: Option<EventId>,
     /// Frees the session for others when the agent is gone.
     _claim: Claim,
 }
@@ -156,6 +166,10 @@ impl Agent {
             ears,
             family: None,
             restarts: 0,
+            rendered: None,
+            too_large_tokens: None,
+            past: None,
+            looked_back_for: None,
             _claim: claim,
         }
     }

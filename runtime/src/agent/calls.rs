@@ -4,6 +4,7 @@ use super::agent_handle::{Agent, attached};
 use super::error::AgentError;
 use super::image_room;
 use super::live::Live;
+use super::repeats::pointer;
 use super::step::step;
 use crate::context::{RENDERER, touched_paths};
 use crate::tools::{ToolContext, ToolFailure, ToolResult, all, effect_of, named};
@@ -126,6 +127,10 @@ impl Agent {
             result.content = format!("The image is not shown: {why}. ({})", result.content);
         }
         let redactor = Arc::clone(&self.parts.redactor);
+        let mut shown = redactor.redact(&result.content).into_owned();
+        if !result.is_error && result.images.is_empty() {
+            shown = pointer(&self.state, &call, &shown).unwrap_or(shown);
+        }
         let redact = |text: &str| redactor.redact(text).into_owned();
         // Images stand before the result they belong to; the fold gives them to it.
         let images = result.images.into_iter().map(|image| (attached(image, Some(call.clone())).into(), None));
@@ -133,7 +138,7 @@ impl Agent {
         let finished = ToolFinished {
             call: call.clone(),
             is_error: result.is_error,
-            content: redact(&result.content),
+            content: shown,
             exit: result.exit,
             output: result.output,
             changed: result.changed,

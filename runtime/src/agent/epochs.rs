@@ -3,10 +3,17 @@
 use super::agent_handle::Agent;
 use super::error::AgentError;
 use super::live::Live;
+use super::seeding::{Seed, ends_with_answer};
 use crate::context::{EpochPlan, Instructions, RENDERER, differs, instructions, known_instructions, new_epoch};
 use crate::tools;
 use retrace_events::payload::context::ContextRetrieved;
+use retrace_events::payload::turn::TurnWarned;
+use retrace_events::{EventId, Payload};
 use std::sync::Arc;
+
+/// What the model is told when its answer did not fit beside the context.
+const CUT: &str =
+    "your last answer was cut, because the context was full. The context is smaller now: go on from there.";
 
 impl Agent {
     /// Why the present epoch does not fit the settings any more; `None` while it does.
@@ -15,7 +22,8 @@ impl Agent {
         differs(&epoch.start, &self.settings, &self.parts.models.row(&self.settings.model))
     }
 
-    /// Begins an epoch. A later one keeps the whole conversation and loses its thinking, which is bound to the settings before.
+    /// Begins an epoch. Where there is room, a later one keeps the whole conversation; otherwise a seed stands for the older
+    /// part. Thinking is lost either way: it is bound to what stood before.
     pub(super) async fn begin_epoch(&mut self, why: String) -> Result<(), AgentError> {
         let (sandbox, redactor) = (self.sandbox.clone(), Arc::clone(&self.parts.redactor));
         let folder = self.parts.user_instructions.clone();
@@ -25,6 +33,10 @@ impl Agent {
             return Ok(());
         }
         self.tell(notices);
+        let Seed { passages: past, from_seq } = self.seed().await?;
+        if self.ears.told_to_stop() {
+            return Ok(());
+        }
         let row = self.parts.models.row(&self.settings.model);
         let plan = EpochPlan {
             number: self.state.epoch.as_ref().map_or(1, |epoch| epoch.start.number + 1),
@@ -33,12 +45,18 @@ impl Agent {
             tools_json: tools::tools_json(&tools::all()),
             workspace: &self.workspace,
             backend: self.sandbox.backend_name(),
-            seed: passages,
-            from_seq: 0,
+            seed: passages.into_iter().chain(past).collect(),
+            from_seq,
             why,
         };
         let (epoch, warning) = new_epoch(plan)?;
-        self.append(vec![(epoch.into(), None)]).await?;
+        let mut batch: Vec<(Payload, Option<EventId>)> = vec![(epoch.into(), None)];
+        if from_seq > 0 && ends_with_answer(&self.state) {
+            // The conversation has to go on with words of ours.
+            let warned = TurnWarned { rule: "context".to_owned(), note: CUT.to_owned() };
+            batch.push((warned.into(), None));
+        }
+        self.append(batch).await?;
         self.tell(warning);
         Ok(())
     }

@@ -3,6 +3,8 @@
 use super::approvals::NOBODY;
 use super::budget;
 use super::family::FamilyUsage;
+use super::fullness::Fullness;
+use super::recovery::{recovery, recovery_of_answer};
 use super::stuck::{Stuck, detect};
 use crate::context::RENDERER;
 use crate::permissions::{Asked, Permissions, Verdict};
@@ -27,6 +29,8 @@ pub(super) struct Outlook<'a> {
     pub(super) family: Option<&'a FamilyUsage>,
     /// Why the present epoch does not fit the settings any more.
     pub(super) outdated: Option<String>,
+    /// How full the present epoch is, where a request is to be made.
+    pub(super) fullness: Option<Fullness>,
 }
 
 /// What to do next.
@@ -72,9 +76,10 @@ pub(super) fn next(state: &SessionState, outlook: &Outlook<'_>) -> Next {
         }
         Stage::Calls => calls(state, outlook),
         Stage::Answered { stop_reason } => answered(state, turn, stop_reason, outlook),
-        Stage::GaveUp { failure, message } => {
-            Next::End { outcome: TurnOutcome::RequestFailed, note: format!("{failure:?}: {message}") }
-        }
+        Stage::GaveUp { failure, message } => match recovery(state, turn, *failure, message) {
+            Some(why) => Next::BeginEpoch { why },
+            None => Next::End { outcome: TurnOutcome::RequestFailed, note: format!("{failure:?}: {message}") },
+        },
     }
 }
 
@@ -92,6 +97,14 @@ fn ask(state: &SessionState, turn: &TurnState, not_before: Timestamp, outlook: &
     // Thinking is bound to the epoch's settings, so they change only where no thinking is needed: before a turn's first request.
     if let Some(why) = outlook.outdated.clone().filter(|_| turn.requests == 0) {
         return Next::BeginEpoch { why };
+    }
+    if let Some(fullness) = outlook.fullness {
+        if let Some(why) = fullness.due() {
+            return Next::BeginEpoch { why };
+        }
+        if let Some(note) = fullness.too_large() {
+            return Next::End { outcome: TurnOutcome::ContextFull, note };
+        }
     }
     if epoch.start.renderer == RENDERER
         && let Some(next) = circles(state, turn)
@@ -184,6 +197,9 @@ fn only_looks(call: &OpenCall) -> bool {
 
 fn answered(state: &SessionState, turn: &TurnState, stop_reason: &str, outlook: &Outlook<'_>) -> Next {
     let end = |outcome, note: &str| Next::End { outcome, note: note.to_owned() };
+    if let Some(why) = recovery_of_answer(turn, stop_reason) {
+        return Next::BeginEpoch { why };
+    }
     match stop_reason {
         "end_turn" | "stop_sequence" | "tool_use" => end(TurnOutcome::Completed, "done"),
         "max_tokens" => end(TurnOutcome::AnswerTooLong, "the answer was cut at its token limit"),

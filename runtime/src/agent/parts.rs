@@ -43,6 +43,8 @@ pub struct AgentParts {
     pub attended: bool,
     /// Who this is, for those who want the same session.
     pub holder: Holder,
+    /// The most tokens of a request before the context begins afresh; `None` is the model's window.
+    pub context_tokens: Option<u64>,
     /// The folder of the user's own instruction files.
     pub user_instructions: PathBuf,
 }

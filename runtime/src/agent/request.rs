@@ -2,20 +2,16 @@
 
 use super::agent_handle::Agent;
 use super::error::AgentError;
+use super::fullness::estimate;
 use super::live::Live;
 use super::next::broke_off;
 use super::shown::shown;
 use super::step::step;
 use crate::claude::{self, Answer, Block, FailureKind, ModelRow, StopReason};
-use crate::context::render;
-use bytes::Bytes;
 use retrace_events::payload::tool::{ToolCalled, ToolEffect, ToolFinished};
 use retrace_events::payload::turn::{TurnAnswered, TurnEnded, TurnFailed, TurnFailure, TurnRequested, Usage};
 use retrace_events::{CallId, EventId, Hash, Payload, Timestamp};
 use std::time::Duration;
-
-/// About how many bytes of a request make a token; low, so that estimates are high.
-const BYTES_PER_TOKEN: u64 = 3;
 
 impl Agent {
     /// Makes one attempt at the next request, not before the given moment.
@@ -23,7 +19,7 @@ impl Agent {
         if !self.wait_until(not_before).await? {
             return Ok(());
         }
-        let body = render(&self.state)?;
+        let body = self.body()?;
         let (epoch, row) = self.epoch_row();
         let body_bytes = body.len() as u64;
         let max_tokens = self.state.epoch.as_ref().map_or(self.settings.max_tokens, |epoch| epoch.start.max_tokens);
@@ -34,7 +30,7 @@ impl Agent {
             body_hash: Hash::of(&body),
             body_bytes,
             model: row.id.clone(),
-            estimated_input_tokens: body_bytes.div_ceil(BYTES_PER_TOKEN),
+            estimated_input_tokens: estimate(&self.state, body_bytes),
             cost_bound_microusd,
         };
         let events = self.append(vec![(requested.into(), None)]).await?;
@@ -47,7 +43,7 @@ impl Agent {
                 live.send(seen);
             }
         };
-        let result = self.attend(client.send(Bytes::from(body), &[], on_delta, &stop)).await?;
+        let result = self.attend(client.send(body, &[], on_delta, &stop)).await?;
         step("after receive");
         match result {
             Ok(answer) => self.log_answer(request, &row, answer, sent_at).await,
@@ -69,15 +65,6 @@ impl Agent {
             }
         };
         self.attend(wait).await
-    }
-
-    /// The epoch's event and the model's row as the epoch has it.
-    fn epoch_row(&self) -> (EventId, ModelRow) {
-        let epoch = self.state.epoch.as_ref();
-        let logged = epoch.and_then(|epoch| serde_json::from_str(&epoch.start.model_row).ok());
-        // A row written by another version may have other fields; today's row of the same model stands in then.
-        let row = logged.unwrap_or_else(|| self.parts.models.row(&self.settings.model));
-        (epoch.map_or_else(|| EventId(uuid::Uuid::nil()), |epoch| epoch.event), row)
     }
 
     async fn log_answer(

@@ -2,6 +2,7 @@
 
 use super::agent_handle::{Agent, TurnEnd};
 use super::error::AgentError;
+use super::fullness::Fullness;
 use super::next::{Next, Outlook, next};
 use super::order::AgentOrder;
 use retrace_events::fold::{QueuedPrompt, Stage};
@@ -29,7 +30,9 @@ impl Agent {
             }
             self.log_background_ends().await?;
             self.instruct().await?;
-            let step = next(&self.state, &self.outlook());
+            self.look_back().await?;
+            let fullness = self.fullness().await?;
+            let step = next(&self.state, &self.outlook(fullness));
             match step {
                 Next::Idle if self.more_was_said().await? => {}
                 Next::Idle => return Ok(if ran { self.last_end() } else { TurnEnd::Idle }),
@@ -59,13 +62,14 @@ impl Agent {
         }
     }
 
-    fn outlook(&self) -> Outlook<'_> {
+    fn outlook(&self, fullness: Option<Fullness>) -> Outlook<'_> {
         Outlook {
             now: self.parts.mint.now(),
             permissions: &self.parts.permissions,
             attended: self.parts.attended,
             family: self.family.as_ref(),
             outdated: self.outdated(),
+            fullness,
         }
     }
 

@@ -6,9 +6,11 @@
 mod answer;
 mod approve;
 mod asking;
+mod bench;
 mod cancel;
 mod chat;
 mod config;
+mod context;
 mod demo;
 mod doctor;
 mod drive;
@@ -85,10 +87,12 @@ enum Command {
     Show(show::ShowCommand),
     Search(search::SearchCommand),
     Summary(summary::SummaryCommand),
+    Context(context::ContextCommand),
     Replay(replay::ReplayCommand),
     Export(export::ExportCommand),
     Import(import::ImportCommand),
     Index(index::IndexCommand),
+    Bench(bench::BenchCommand),
     Log(log::LogCommand),
     Doctor(doctor::DoctorCommand),
     Demo(demo::DemoCommand),
@@ -109,10 +113,12 @@ impl Command {
             Self::Show(command) => command.run(invocation).await,
             Self::Search(command) => command.run(invocation).await,
             Self::Summary(command) => command.run(invocation).await,
+            Self::Context(command) => command.run(invocation).await,
             Self::Replay(command) => command.run(invocation).await,
             Self::Export(command) => command.run(invocation).await,
             Self::Import(command) => command.run(invocation).await,
             Self::Index(command) => command.run(invocation).await,
+            Self::Bench(command) => command.run(invocation).await,
             Self::Log(command) => command.run(invocation).await,
             Self::Doctor(command) => command.run(invocation).await,
             Self::Demo(command) => command.run(invocation).await,

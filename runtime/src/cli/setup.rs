@@ -15,6 +15,7 @@ use retrace_events::mint::SystemMint;
 use retrace_events::payload::settings::Settings;
 use retrace_events::redact::Redactor;
 use retrace_events::{EventLog, Mint};
+use retrace_indexer::IndexModel;
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
@@ -31,6 +32,8 @@ pub(crate) struct Setup {
     pub(crate) redactor: Arc<Redactor>,
     /// Where words go.
     pub(crate) output: Output,
+    /// The model for search by meaning, opened at most once a process, by whoever needs it first.
+    pub(crate) index_model: Arc<IndexModel>,
 }
 
 impl Setup {
@@ -60,7 +63,8 @@ impl Setup {
         let secrets = [&config.values.api_key, &config.values.auth_token];
         let known = secrets.into_iter().flatten().map(|secret| secret.value.expose().to_owned()).collect();
         let models = model_table(&config)?;
-        Ok(Self { config, models, redactor: Arc::new(Redactor::new(known)), output })
+        let index_model = model_of(&config);
+        Ok(Self { config, models, redactor: Arc::new(Redactor::new(known)), output, index_model })
     }
 
     /// Opens the log.
@@ -116,7 +120,7 @@ impl Setup {
             memory: Arc::new(IndexMemory::new(
                 Arc::clone(&log),
                 self.config.folders.state.clone(),
-                model_of(&self.config),
+                Arc::clone(&self.index_model),
                 mask.clone(),
             )),
             log,
@@ -132,6 +136,7 @@ impl Setup {
             permissions: Arc::new(self.config.permissions(settings, settings.sandbox != "none")),
             attended: false,
             holder: Holder::this_process(&command_line(), SystemMint.now()),
+            context_tokens: values.context_tokens.value,
             user_instructions: self.config.folders.config.clone(),
         })
     }

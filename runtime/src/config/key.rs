@@ -49,6 +49,8 @@ pub enum Key {
     CommandTimeout,
     /// How often a failed request is tried.
     MaxAttempts,
+    /// The most tokens of a request before the context begins afresh.
+    ContextTokens,
     /// Who writes the summaries of sessions.
     Summaries,
     /// The model that writes them.
@@ -121,6 +123,7 @@ pub const KEYS: &[KeyInfo] = &[
     row(Key::MaxTreeTime, "tree_budget.time", &["RETRACE_MAX_TREE_TIME"], None, Home::Config),
     row(Key::CommandTimeout, "command_timeout", &["RETRACE_COMMAND_TIMEOUT"], None, Home::Config),
     row(Key::MaxAttempts, "max_attempts", &["RETRACE_MAX_ATTEMPTS"], None, Home::Config),
+    row(Key::ContextTokens, "context_tokens", &["RETRACE_CONTEXT_TOKENS"], None, Home::Config),
     row(Key::Summaries, "summaries", &["RETRACE_SUMMARIES"], None, Home::Config),
     row(Key::SummaryModel, "summary_model", &["RETRACE_SUMMARY_MODEL"], None, Home::Config),
     row(Key::Expose, "expose", &["RETRACE_EXPOSE"], None, Home::Config),

@@ -87,6 +87,7 @@ fn judge(values: &Values, entry: &Entry) -> Result<Verdict, Misfit> {
         | Key::Workspace
         | Key::Log
         | Key::AcceptNondurable
+        | Key::ContextTokens
         | Key::Summaries
         | Key::SummaryModel
         | Key::Expose

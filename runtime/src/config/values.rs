@@ -79,6 +79,8 @@ pub struct Values {
     pub command_timeout_ms: Sourced<u64>,
     /// How often a request is tried.
     pub max_attempts: Sourced<u32>,
+    /// The most tokens of a request before the context begins afresh; `None` is the model's window.
+    pub context_tokens: Sourced<Option<u64>>,
     /// Who writes the summaries of sessions.
     pub summaries: Sourced<SummaryChoice>,
     /// The model that writes them; `None` is the one of the session.
@@ -120,6 +122,7 @@ impl Values {
             max_tree_time_ms: Sourced::default(None),
             command_timeout_ms: Sourced::default(120_000),
             max_attempts: Sourced::default(8),
+            context_tokens: Sourced::default(Some(100_000)),
             summaries: Sourced::default(SummaryChoice::Extractive),
             summary_model: Sourced::default(None),
             expose: Sourced::default(Vec::new()),
@@ -163,6 +166,7 @@ impl Values {
             Key::MaxTreeTime => self.max_tree_time_ms = Sourced::new(raw.limit(Raw::time_ms)?, origin),
             Key::CommandTimeout => self.command_timeout_ms = Sourced::new(raw.time_ms()?, origin),
             Key::MaxAttempts => self.max_attempts = Sourced::new(raw.number()?, origin),
+            Key::ContextTokens => self.context_tokens = Sourced::new(raw.limit(Raw::number)?, origin),
             Key::Summaries => self.summaries = Sourced::new(SummaryChoice::parse(raw)?, origin),
             Key::SummaryModel => self.summary_model = Sourced::new(raw.limit(|raw| raw.line(200))?, origin),
             Key::Expose => self.expose = Sourced::new(raw.paths(base)?, origin),

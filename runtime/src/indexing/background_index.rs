@@ -4,14 +4,13 @@
 use super::background_code;
 use super::background_summaries;
 use super::background_vectors;
-use super::model::model_of;
 use crate::agent::{AgentParts, Live, LiveSender};
 use crate::claude::{ClaudeClient, ModelTable};
 use crate::config::Config;
 use retrace_events::EventLog;
 use retrace_events::log::Holder;
 use retrace_events::redact::Redactor;
-use retrace_indexer::{CodeIndex, FollowError, Follower, IndexFolder};
+use retrace_indexer::{CodeIndex, FollowError, Follower, IndexFolder, IndexModel};
 use std::future::Future;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -31,8 +30,10 @@ pub(crate) struct IndexPlan {
     pub(crate) log: Arc<dyn EventLog>,
     /// The workspace whose code is indexed.
     pub(crate) workspace: PathBuf,
-    /// Where indexes are kept, and which model makes vectors.
+    /// Where indexes are kept, and what the user wants of them.
     pub(crate) config: Config,
+    /// Which model makes vectors.
+    pub(crate) model: Arc<IndexModel>,
     /// Takes secrets out of what the model said.
     pub(crate) redactor: Arc<Redactor>,
     /// Who writes summaries, where a model is to.
@@ -48,11 +49,12 @@ pub(crate) struct IndexPlan {
 impl IndexPlan {
     /// What goes with the session that `parts` run in `workspace`.
     #[must_use]
-    pub(crate) fn beside(parts: &AgentParts, config: &Config, workspace: &Path) -> Self {
+    pub(crate) fn beside(parts: &AgentParts, config: &Config, model: &Arc<IndexModel>, workspace: &Path) -> Self {
         Self {
             log: Arc::clone(&parts.log),
             workspace: workspace.to_path_buf(),
             config: config.clone(),
+            model: Arc::clone(model),
             redactor: Arc::clone(&parts.redactor),
             client: parts.client.clone(),
             models: parts.models.clone(),
@@ -94,7 +96,7 @@ impl BackgroundIndex {
         }
         on_thread("retrace-vectors", cancel.clone(), async move {
             // Without a model there is nothing to do; a search says so, when somebody searches.
-            if let Ok(Some(embedder)) = model_of(&plan.config).embedder().await {
+            if let Ok(Some(embedder)) = plan.model.embedder().await {
                 background_vectors::fill(&plan, embedder, code).await;
             }
         });

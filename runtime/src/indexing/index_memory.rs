@@ -132,7 +132,9 @@ impl Memory for IndexMemory {
         };
         let index = self.index(&past.workspace);
         let end = self.log.end().await.map_err(failed)?;
-        self.wait_for(&index, end).await;
+        if question.patient {
+            self.wait_for(&index, end).await;
+        }
         let now = SystemMint.now();
         let request = SearchRequest {
             query: Query::parse(&question.query, now),

@@ -138,6 +138,10 @@ fn parse(state: &State, body: &[u8], endpoint: Endpoint, version: Version) -> Re
     let row = state.models.find(id).ok_or_else(|| ApiError::new(404, format!("model: {id}")))?;
     validate::check(&json, &row, endpoint, version)?;
     let prefix = signature::verify(&json, &state.signing, row.preserved_thinking)?;
+    let (tokens, window) = (cache::count_tokens(&json), row.context_window_tokens);
+    if endpoint == Endpoint::Messages && tokens > window {
+        return Err(ApiError::invalid(format!("prompt is too long: {tokens} tokens > {window} maximum")));
+    }
     Ok(Checked { row, json, prefix })
 }
 

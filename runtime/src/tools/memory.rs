@@ -19,6 +19,8 @@ pub struct MemoryQuestion {
     pub limit: usize,
     /// How many tokens they may have together.
     pub budget_tokens: usize,
+    /// Whether the newest events matter so much that the answer may take a second longer.
+    pub patient: bool,
 }
 
 /// What is remembered.

@@ -127,7 +127,8 @@ async fn recall(context: &ToolContext, input: Input) -> ToolResult {
     let session = input.session.map(|name| name.trim().to_owned()).filter(|name| !name.is_empty());
     let session = session.map(|name| if name == "this" { context.session.id.to_string() } else { name });
     let limit = input.limit.map_or(DEFAULT_LIMIT, |limit| usize::try_from(limit.clamp(1, MAX_LIMIT)).unwrap_or(1));
-    let question = MemoryQuestion { query: input.query, filter, session, limit, budget_tokens: BUDGET_TOKENS };
+    let question =
+        MemoryQuestion { query: input.query, filter, session, limit, budget_tokens: BUDGET_TOKENS, patient: true };
     match context.memory.search(&context.session, question).await {
         Ok(memories) => {
             let recalled = Recalled { own: &context.session, redactor: &context.redactor, now };

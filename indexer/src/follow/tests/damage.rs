@@ -54,9 +54,14 @@ async fn a_log_that_lost_what_the_index_saw_is_noticed() {
     let mut world = World::new();
     world.append(&session("a", 4)).await;
     world.index_all().await;
+    let vectors = world.folder.vectors().join("model");
+    std::fs::create_dir_all(&vectors).unwrap();
+    drop(world.follower().await.unwrap());
+    assert!(vectors.exists());
     world.forget_log();
     let follower = world.follower().await.unwrap();
     assert!(follower.begun_anew().unwrap().contains("lost its end"), "{:?}", follower.begun_anew());
+    assert!(!vectors.exists(), "they know events by positions of the other log");
     drop(follower);
     // Another log of the same length is not the same log.
     world.append(&session("b", 4)).await;

@@ -154,7 +154,7 @@ fn candidate() -> impl Strategy<Value = Candidate> {
     (kind, 0_u64..12, 0_usize..3, any::<f32>(), any::<f32>(), 0.0_f32..=1.0, "[a-z ?]{0,30}", any::<i64>()).prop_map(
         |(kind, ordinal, session, keyword, names, nearness, text, at_ms)| {
             let document = Document { at_ms, ..document(&format!("s{session}"), ordinal, kind, &text) };
-            Candidate { source: session % 2, document, keyword, names, nearness }
+            Candidate { source: session % 2, document, keyword, names, nearness, ..Candidate::default() }
         },
     )
 }

@@ -2,6 +2,9 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
+mod code_files_tests;
+mod code_path_tests;
+mod code_words_tests;
 mod dates_tests;
 mod fusion_tests;
 mod hit_tests;

@@ -20,6 +20,9 @@ mod next_tests;
 mod pausing_log;
 mod random_tests;
 mod redaction_tests;
+mod repeats_tests;
+mod retrieving_tests;
+mod rotation_tests;
 mod start_tests;
 mod turn_tests;
 mod unusable_tests;
@@ -74,6 +77,23 @@ impl World {
         Self { root, log: MemoryLog::new(), server, settings }
     }
 
+    /// A server all of whose models have a window of so many tokens.
+    async fn with_window(script: &str, tokens: u64) -> ScriptedServer {
+        let table = include_str!("../../claude/models.toml");
+        let (_, rows) = table.split_at(table.find("[[model]]").unwrap());
+        let rows: Vec<String> = rows
+            .lines()
+            .map(|line| match line.split_once(" = ") {
+                Some(("context_window_tokens", _)) => format!("context_window_tokens = {tokens}"),
+                _ => line.to_owned(),
+            })
+            .collect();
+        let models = Some(ModelTable::builtin().unwrap().with_overrides(&rows.join("\n")).unwrap());
+        ScriptedServer::start(Script::parse(script).unwrap(), ServerOptions { models, ..Default::default() })
+            .await
+            .unwrap()
+    }
+
     fn workspace(&self) -> PathBuf {
         self.root.path().join("work").canonicalize().unwrap()
     }
@@ -105,6 +125,7 @@ impl World {
             permissions: Arc::new(Permissions::builtin(true)),
             attended: false,
             holder: Holder::this_process("a test", Timestamp(0)),
+            context_tokens: None,
             user_instructions: self.root.path().join("config"),
         }
     }

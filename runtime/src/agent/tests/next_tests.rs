@@ -1,5 +1,6 @@
 //! What to do next, as a table: every stage of a turn, every stop reason, budgets, and which calls run together.
 
+use super::super::fullness::Fullness;
 use super::super::next::{Next, Outlook, next};
 use super::super::title_of;
 use crate::context::RENDERER;
@@ -8,8 +9,9 @@ use retrace_events::fold::{CallApproval, CallProgress, Epoch, OpenCall, Stage, T
 use retrace_events::payload::context::ContextEpochStarted;
 use retrace_events::payload::settings::{Budget, Settings};
 use retrace_events::payload::tool::ToolEffect;
-use retrace_events::payload::turn::{TurnFailure, TurnOutcome, Usage};
-use retrace_events::{CallId, EventId, SessionState, Timestamp};
+use retrace_events::payload::turn::{TurnAnswered, TurnFailure, TurnOutcome, Usage};
+use retrace_events::testing::{EventMaker, example_stream};
+use retrace_events::{CallId, Event, EventId, SessionState, Timestamp};
 
 const NOW: Timestamp = Timestamp(100_000);
 
@@ -60,6 +62,7 @@ fn at(stage: Stage) -> SessionState {
         failed_attempts: 0,
         cut_answers: 0,
         requests: 1,
+        recoveries: 0,
         warned: Vec::new(),
     };
     SessionState {
@@ -70,13 +73,31 @@ fn at(stage: Stage) -> SessionState {
     }
 }
 
+/// The session with an answer of this epoch.
+fn answered(mut state: SessionState) -> SessionState {
+    let answer = TurnAnswered {
+        request: id(),
+        content: r#"[{"type":"text","text":"hm"}]"#.to_owned(),
+        model: "m".to_owned(),
+        stop_reason: "end_turn".to_owned(),
+        stop_details: None,
+        usage: Usage::default(),
+        cost_microusd: 0,
+        request_id: None,
+        duration_ms: 0,
+    };
+    let envelope = EventMaker::new(example_stream("answered"), 1).payload(&answer.into(), None);
+    state.apply(&Event::decode(envelope).unwrap());
+    state
+}
+
 /// What is next in a sandbox, attended, with nothing else to think of.
 fn step(state: &SessionState) -> Next {
     next(state, &outlook(&Permissions::builtin(true)))
 }
 
 fn outlook(permissions: &Permissions) -> Outlook<'_> {
-    Outlook { now: NOW, permissions, attended: true, family: None, outdated: None }
+    Outlook { now: NOW, permissions, attended: true, family: None, outdated: None, fullness: None }
 }
 
 fn ask() -> Stage {
@@ -133,12 +154,73 @@ fn every_stop_reason_has_its_end() {
         ("stop_sequence", TurnOutcome::Completed),
         ("refusal", TurnOutcome::Refused),
         ("max_tokens", TurnOutcome::AnswerTooLong),
-        ("model_context_window_exceeded", TurnOutcome::ContextFull),
         ("something_new", TurnOutcome::Completed),
     ] {
         let stage = Stage::Answered { stop_reason: reason.to_owned() };
         assert_eq!(outcome(&step(&at(stage))), Some(expected), "{reason}");
     }
+}
+
+#[test]
+fn what_a_fresh_context_cures_is_tried_once() {
+    let gave_up = |failure, message: &str| Stage::GaveUp { failure, message: message.to_owned() };
+    let cured = [
+        (Stage::Answered { stop_reason: "model_context_window_exceeded".to_owned() }, TurnOutcome::ContextFull),
+        (
+            gave_up(TurnFailure::InvalidRequest, "prompt is too long: 210000 tokens > 200000 maximum"),
+            TurnOutcome::RequestFailed,
+        ),
+        (
+            gave_up(TurnFailure::InvalidRequest, "messages.3: The block is bound to a different conversation"),
+            TurnOutcome::RequestFailed,
+        ),
+        (gave_up(TurnFailure::TooLarge, "Request exceeds the maximum size"), TurnOutcome::RequestFailed),
+    ];
+    for (stage, end) in cured {
+        assert!(
+            !matches!(step(&at(gave_up(TurnFailure::TooLarge, ""))), Next::BeginEpoch { .. }),
+            "nothing to leave behind"
+        );
+        let mut state = answered(at(stage.clone()));
+        state.turn.as_mut().unwrap().stage = stage.clone();
+        assert!(matches!(step(&state), Next::BeginEpoch { .. }), "{stage:?}");
+        state.turn.as_mut().unwrap().recoveries = 1;
+        assert_eq!(outcome(&step(&state)), Some(end), "{stage:?}");
+    }
+    for (failure, message) in [
+        (TurnFailure::InvalidRequest, "messages.0: something else"),
+        (TurnFailure::Overloaded, "prompt is too long"),
+        (TurnFailure::Authentication, "no"),
+    ] {
+        let mut state = answered(at(ask()));
+        state.turn.as_mut().unwrap().stage = gave_up(failure, message);
+        assert_eq!(outcome(&step(&state)), Some(TurnOutcome::RequestFailed), "{message}");
+    }
+}
+
+fn fullness(tokens: u64, idle_ms: u64) -> Fullness {
+    Fullness { tokens, budget_tokens: 100_000, window_tokens: 500_000, idle_ms, can_shrink: true }
+}
+
+#[test]
+fn a_full_context_begins_afresh_and_earlier_when_the_cache_is_cold() {
+    const MINUTE: u64 = 60_000;
+    let due = |fullness: Fullness| {
+        let permissions = Permissions::builtin(true);
+        next(&at(ask()), &Outlook { fullness: Some(fullness), ..outlook(&permissions) })
+    };
+    for (tokens, idle_ms) in [(100_000, 0), (75_000, 5 * MINUTE), (50_000, 60 * MINUTE), (400_000, 0)] {
+        let next = due(fullness(tokens, idle_ms));
+        assert!(matches!(&next, Next::BeginEpoch { why } if why.contains("tokens")), "{tokens} {idle_ms}: {next:?}");
+    }
+    for (tokens, idle_ms) in [(99_999, 0), (99_999, 4 * MINUTE), (74_999, 59 * MINUTE), (49_999, 600 * MINUTE)] {
+        assert!(matches!(due(fullness(tokens, idle_ms)), Next::Request { .. }), "{tokens} {idle_ms}");
+    }
+    // An epoch that has nothing to leave behind goes on until the window ends.
+    let fresh = |tokens| Fullness { can_shrink: false, ..fullness(tokens, 0) };
+    assert!(matches!(due(fresh(400_000)), Next::Request { .. }));
+    let end = due(fresh(500_001));
+    assert!(matches!(&end, Next::End { outcome: TurnOutcome::ContextFull, note } if note.contains("hint:")), "{end:?}");
 }
 
 #[test]

@@ -129,7 +129,7 @@ impl Chat {
         view.lock().greet(String::new(), self.greeting(Role::Holder));
         let watch = self.watch(&parts.live, &stream, 0, &view);
         let workspace = setup.config.workspace.clone();
-        let plan = IndexPlan::beside(&parts, &setup.config, &workspace);
+        let plan = IndexPlan::beside(&parts, &setup.config, &setup.index_model, &workspace);
         // What a session is about shows with its first prompt.
         let new = NewSession { stream: stream.clone(), title: String::new(), workspace, settings };
         let agent = Agent::start(parts, new).await;
@@ -146,7 +146,7 @@ impl Chat {
         let resumed = config.resumed(logged, &setup.models)?;
         let (parts, cancel) = self.parts(&resumed.settings)?;
         let next_seq = state.next_seq();
-        let plan = IndexPlan::beside(&parts, config, Path::new(&state.workspace));
+        let plan = IndexPlan::beside(&parts, config, &setup.index_model, Path::new(&state.workspace));
         let (view, past) = self.past(stream, state, true).await?;
         view.lock().greet(past, self.greeting(Role::Holder));
         let watch = self.watch(&parts.live, stream, next_seq, &view);

@@ -19,6 +19,8 @@ pub(super) struct IndexFacts {
     pub(super) size_bytes: u64,
     /// The position it has read to and the end of the log; of sessions.
     pub(super) position: Option<(u64, u64)>,
+    /// Events that could not be read and are not in it.
+    pub(super) unreadable: u64,
     /// Events that it does not have yet, or files that have changed since.
     pub(super) behind: Option<u64>,
     /// Documents that can be found by meaning, and by which model.
@@ -48,6 +50,9 @@ impl IndexFacts {
                 parts.push(style.yellow(&format!("{} behind", units::of(behind, noun))));
             }
             (Some(_) | None, _) => {}
+        }
+        if self.unreadable > 0 {
+            parts.push(style.red(&format!("{} cannot be read", units::of(self.unreadable, "event"))));
         }
         let mut text = self.line(style, self.what, &parts.join(" · "));
         if let Some(workspace) = &self.workspace {
@@ -79,6 +84,7 @@ impl IndexFacts {
             "position": self.position.map(|(at, _)| at),
             "log_end": self.position.map(|(_, end)| end),
             "behind": self.behind,
+            "unreadable": self.unreadable,
             "vectors": self.vectors.as_ref().map(|(count, _)| count),
             "model": self.vectors.as_ref().map(|(_, model)| model),
             "writer": self.writer,

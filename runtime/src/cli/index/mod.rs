@@ -14,7 +14,6 @@ use super::progress::Progress;
 use super::render::{clean, units};
 use super::search::workspace;
 use super::setup::Setup;
-use crate::indexing::model_of;
 use clap::{Args, Subcommand};
 use index_facts::IndexFacts;
 use retrace_events::EventLog;
@@ -66,8 +65,7 @@ impl IndexCommand {
             }
             IndexAction::Verify => return verify(invocation, &setup, &log).await,
         }
-        let model = model_of(&setup.config);
-        for facts in all(&setup, &log, code.as_deref(), &model).await? {
+        for facts in all(&setup, &log, code.as_deref(), &setup.index_model).await? {
             setup.output.data(&if setup.output.json {
                 format!("{}\n", clean::json(&facts.json().to_string()))
             } else {
@@ -90,7 +88,7 @@ async fn update(
     if let Some(workspace) = code {
         upkeep::code(invocation, setup, workspace).await?;
     }
-    let embedder = match model_of(&setup.config).embedder().await {
+    let embedder = match setup.index_model.embedder().await {
         Ok(Some(embedder)) => embedder,
         Ok(None) => return Ok(()),
         Err(problem) => {
@@ -203,6 +201,7 @@ fn facts(what: &'static str, status: &IndexStatus) -> IndexFacts {
         documents: Some(status.documents).filter(|_| status.size_bytes > 0 && status.damage.is_none()),
         size_bytes: status.size_bytes,
         writer: status.writer.as_ref().map(Holder::to_string),
+        unreadable: status.unreadable,
         problem: status.damage.clone(),
         ..IndexFacts::default()
     }

@@ -3,7 +3,7 @@
 use super::transcript::Detail;
 use super::{Style, clean, units};
 use retrace_events::Event;
-use retrace_events::payload::context::ContextImageAttached;
+use retrace_events::payload::context::{ContextEpochStarted, ContextImageAttached, ContextSource};
 use retrace_events::payload::session::{PlanStatus, SessionControlHandled, SessionPlanned};
 use retrace_events::payload::{Context, Control, Job, Sandbox, Session, Summary, Workspace};
 use retrace_events::redact::Redactor;
@@ -125,6 +125,25 @@ pub(super) fn sandbox(sandbox: &Sandbox, style: Style, log: Option<&str>, redact
             format!("{} network: {} ({done})\n", style.yellow("!"), short(redactor, &attempt.destination, 200))
         }
     }
+}
+
+/// A later epoch: why it began, and what of the conversation it begins with.
+pub(super) fn rotation(epoch: &ContextEpochStarted, redactor: &Redactor) -> String {
+    let of =
+        |what: fn(&ContextSource) -> bool| epoch.seed.iter().filter(|passage| what(&passage.source)).count() as u64;
+    let counts = [
+        (of(|source| matches!(source, ContextSource::Prompt(_))), "prompt"),
+        (of(|source| matches!(source, ContextSource::Summary(_))), "digest"),
+        (of(|source| matches!(source, ContextSource::File { .. })), "file"),
+        (of(|source| matches!(source, ContextSource::Event(_))), "passage"),
+    ];
+    let mut kept: Vec<String> =
+        counts.iter().filter(|(count, _)| *count > 0).map(|(count, noun)| units::of(*count, noun)).collect();
+    kept.push(match epoch.from_seq {
+        0 => "the whole conversation".to_owned(),
+        seq => format!("word for word from event {seq}"),
+    });
+    format!("  ─ context {} begins: {}; it keeps {}", epoch.number, short(redactor, &epoch.why, 200), kept.join(", "))
 }
 
 /// `context.*`.

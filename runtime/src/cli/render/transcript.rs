@@ -87,6 +87,10 @@ impl Transcript {
             Payload::Context(Context::ImageAttached(image)) => {
                 format!("{}\n", self.style.dim(&other::image(image, &self.redactor)))
             }
+            // What was said before is not there any more as it was: whoever watches should know.
+            Payload::Context(Context::EpochStarted(epoch)) if epoch.number > 1 => {
+                format!("{}\n", self.style.dim(&other::rotation(epoch, &self.redactor)))
+            }
             Payload::Context(context) => self.full(other::context(context, &self.redactor)),
             Payload::Workspace(workspace) => self.full(other::workspace(workspace, &self.redactor)),
             Payload::Summary(summary) => self.full(other::summary(summary, &self.redactor)),

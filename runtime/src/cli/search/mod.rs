@@ -20,7 +20,6 @@ use super::invocation::Invocation;
 use super::render::clean;
 use super::setup::Setup;
 use crate::config::Origin;
-use crate::indexing::model_of;
 use clap::Args;
 use flags::SearchFlags;
 use footer::Footer;
@@ -108,7 +107,7 @@ impl SearchCommand {
         let code = self.code(&setup, here);
         let state = &setup.config.folders.state;
         let folders = code.iter().map(|workspace| IndexFolder::of_code(state, workspace)).collect();
-        let index = SearchIndex::new(sessions_folder(&setup, log.as_ref()), folders, model_of(&setup.config));
+        let index = SearchIndex::new(sessions_folder(&setup, log.as_ref()), folders, Arc::clone(&setup.index_model));
         let begun = Instant::now();
         let request = SearchRequest {
             query,

@@ -38,6 +38,7 @@ fn samples(key: Key) -> [(&'static str, &'static str); 4] {
         }
         Key::Effort => [("\"low\"", "low"), ("", ""), ("high", "high"), ("max", "max")],
         Key::Approvals => [("\"ask\"", "ask"), ("", ""), ("allow", "allow"), ("auto", "auto")],
+        Key::ContextTokens => [("50000", "50000"), ("", ""), ("20000", "20000"), ("none", "the model's window")],
         Key::MaxSteps | Key::MaxTotalTokens | Key::MaxTreeSteps | Key::MaxTreeTokens | Key::MaxAttempts => {
             [("11", "11"), ("", ""), ("12", "12"), ("13", "13")]
         }

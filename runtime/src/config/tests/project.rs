@@ -173,7 +173,7 @@ fn value(key: Key) -> BoxedStrategy<String> {
         Key::EmbedModel => text(&["/models/evil", "some-model", "none"]),
         Key::Index | Key::AcceptNondurable => prop_oneof![Just("true".to_owned()), Just("false".to_owned())].boxed(),
         Key::MaxTokens | Key::MaxAttempts => number,
-        Key::MaxSteps | Key::MaxTotalTokens | Key::MaxCost => limit,
+        Key::MaxSteps | Key::MaxTotalTokens | Key::MaxCost | Key::ContextTokens => limit,
         Key::MaxTreeSteps | Key::MaxTreeTokens | Key::MaxTreeCost => limit,
         Key::MaxTime | Key::MaxTreeTime => {
             prop_oneof![Just("\"none\"".to_owned()), (1_u32..9_999).prop_map(|n| format!("\"{n}s\""))].boxed()

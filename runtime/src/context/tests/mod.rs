@@ -6,6 +6,8 @@ mod epoch_tests;
 mod first_tests;
 mod fitted_tests;
 mod framing_tests;
+mod inventory_tests;
+mod kept_tests;
 mod random_tests;
 mod second_tests;
 mod sessions;

@@ -118,7 +118,13 @@ fn stream(name: &str) -> StreamId {
 }
 
 fn asks(query: &str) -> MemoryQuestion {
-    MemoryQuestion { query: query.to_owned(), limit: 10, budget_tokens: 2_000, ..MemoryQuestion::default() }
+    MemoryQuestion {
+        query: query.to_owned(),
+        limit: 10,
+        budget_tokens: 2_000,
+        patient: true,
+        ..MemoryQuestion::default()
+    }
 }
 
 /// The texts of all hits, in order of the alphabet.

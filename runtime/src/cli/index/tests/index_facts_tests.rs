@@ -61,6 +61,8 @@ fn what_is_not_there_or_not_sound_is_said_too() {
     assert!(damaged.text(Style::Plain).starts_with("code      damaged: x is missing · 900 B\n"));
     let changed = IndexFacts { behind: Some(1), ..code() };
     assert!(changed.text(Style::Plain).contains(" · 1 file behind\n"));
+    let holes = IndexFacts { unreadable: 2, ..sessions() };
+    assert!(holes.text(Style::Plain).contains("2 events cannot be read"));
     let unknown = IndexFacts { behind: None, ..sessions() };
     assert!(!unknown.text(Style::Plain).contains("behind"));
 }

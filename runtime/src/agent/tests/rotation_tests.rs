@@ -1,0 +1,146 @@
+//! A context that is full begins afresh, and the work goes on.
+
+use super::*;
+use retrace_events::payload::Context;
+use retrace_events::payload::context::{ContextEpochStarted, ContextSource};
+
+/// Counts in a file, with much to read each time, until it has enough.
+const COUNTS: &str = r#"
+[[step]]
+name = "count"
+next = ["enough", "count"]
+[[step.block]]
+type = "thinking"
+text = "one more"
+[[step.block]]
+type = "tool_use"
+name = "bash"
+input = { command = "n=$(($(cat n 2>/dev/null || echo 0) + 1)); echo $n > n; echo \"count $n\"; if [ $n -ge 90 ]; then echo that is enough; fi; head -c 3000 /dev/zero | tr '\\0' x" }
+
+[[step]]
+name = "enough"
+when = "that is enough"
+block = [{ type = "text", text = "counted" }]
+"#;
+
+const TASK: &str = "count to ninety, and mind that the secret word is rhododendron";
+
+async fn counting(budget_tokens: u64) -> (World, AgentParts) {
+    let mut world = World::with(COUNTS).await;
+    world.settings.thinking = Some(r#"{"type":"adaptive"}"#.to_owned());
+    let parts = AgentParts { context_tokens: Some(budget_tokens), ..world.parts() };
+    (world, parts)
+}
+
+async fn epochs(world: &World) -> Vec<ContextEpochStarted> {
+    let payloads = world.payloads().await.into_iter();
+    payloads
+        .filter_map(|payload| match payload {
+            Payload::Context(Context::EpochStarted(epoch)) => Some(epoch),
+            _ => None,
+        })
+        .collect()
+}
+
+#[tokio::test]
+async fn a_job_of_any_length_stays_within_its_budget() {
+    const BUDGET: u64 = 24_000;
+    let (world, parts) = counting(BUDGET).await;
+    let mut agent = Agent::start(parts, world.new_session()).await.unwrap();
+    agent.prompt(TASK, PromptSource::Local, Vec::new()).await.unwrap();
+    let end = agent.run().await.unwrap();
+    agent.close().await;
+    assert_eq!(end, completed());
+    world.check().await;
+    let requests = world.requests();
+    assert_eq!(requests.len(), 91, "nothing was done twice, and nothing was left out");
+    let epochs = epochs(&world).await;
+    assert!(epochs.len() >= 4, "{} epochs", epochs.len());
+    // A step is about 1,100 tokens; the estimate is of the step before.
+    for request in &requests {
+        let tokens = request.input_tokens + request.cache_creation_input_tokens + request.cache_read_input_tokens;
+        assert!(tokens <= BUDGET + 1_500, "request {} has {tokens} tokens", request.index);
+    }
+    // What the user said is there word for word, and what was done in a few words.
+    for epoch in &epochs[1..] {
+        assert!(epoch.why.contains("tokens"), "{}", epoch.why);
+        assert!(epoch.seed.iter().any(|it| it.text == TASK && matches!(it.source, ContextSource::Prompt(_))));
+        assert!(epoch.seed.iter().any(|it| matches!(it.source, ContextSource::Summary(_))), "{:?}", epoch.seed);
+        let seed_tokens: u64 = epoch.seed.iter().map(|passage| u64::from(passage.tokens)).sum();
+        assert!(seed_tokens <= BUDGET / 4, "the seed has {seed_tokens} tokens");
+    }
+    // The newest steps are kept as they were: the count goes on.
+    assert_eq!(world.file("n").unwrap().trim(), "90");
+}
+
+#[tokio::test]
+async fn a_session_that_is_resumed_rotates_as_one_that_was_not() {
+    let (world, parts) = counting(24_000).await;
+    let mut agent = Agent::start(parts.clone(), world.new_session()).await.unwrap();
+    agent.prompt(TASK, PromptSource::Local, Vec::new()).await.unwrap();
+    let mut rounds = 0;
+    // Left and resumed at many places, in the middle of epochs and right behind their beginning.
+    loop {
+        let cancel = agent.parts.cancel.clone();
+        let mut live = agent.parts.live.listen();
+        let stop_at = 7 + rounds % 5;
+        let stopper = tokio::spawn(async move {
+            let mut answered = 0;
+            while let Ok(seen) = live.recv().await {
+                if matches!(&seen, Live::Logged(event) if event.envelope.kind == "turn.requested") {
+                    answered += 1;
+                    if answered == stop_at {
+                        cancel.cancel();
+                    }
+                }
+            }
+        });
+        let end = agent.run().await.unwrap();
+        drop(agent);
+        stopper.abort();
+        if end == completed() {
+            break;
+        }
+        rounds += 1;
+        assert!(rounds < 60, "it does not come to an end");
+        let again = AgentParts { cancel: CancellationToken::new(), context_tokens: Some(24_000), ..world.parts() };
+        agent = Agent::resume(again, stream(), None).await.unwrap();
+        if agent.state().turn.is_none() {
+            agent.prompt("go on", PromptSource::Local, Vec::new()).await.unwrap();
+        }
+    }
+    assert!(rounds >= 5, "{rounds}");
+    assert!(epochs(&world).await.len() >= 4);
+    assert_eq!(world.file("n").unwrap().trim(), "90");
+    world.check().await;
+}
+
+#[tokio::test]
+async fn a_prompt_that_no_window_takes_ends_the_turn_with_words() {
+    let world = World::with("[[step]]\nblock = [{ type = 'text', text = 'ok' }]\n").await;
+    let (agent, end) = world.ask(&"word ".repeat(900_000)).await;
+    agent.close().await;
+    assert_eq!(outcome(&end), Some(TurnOutcome::ContextFull));
+    assert!(matches!(&end, TurnEnd::Ended { note, .. } if note.contains("hint:")), "{end:?}");
+    assert!(world.requests().iter().all(|request| request.refusal.is_none()), "it was sent all the same");
+}
+
+#[tokio::test]
+async fn a_window_that_is_smaller_than_known_is_met_by_one_fresh_epoch() {
+    let mut world = World::with(COUNTS).await;
+    // The server's models have windows of 20,000 tokens; ours are said to have a million.
+    world.server = World::with_window(COUNTS, 20_000).await;
+    world.settings.base_url = world.server.base_url();
+    let mut agent = world.start().await;
+    agent.prompt(TASK, PromptSource::Local, Vec::new()).await.unwrap();
+    let end = agent.run().await.unwrap();
+    agent.close().await;
+    assert_eq!(end, completed());
+    let epochs = epochs(&world).await;
+    assert!(epochs.len() >= 3, "{} epochs", epochs.len());
+    assert!(epochs[1].why.contains("window"), "{}", epochs[1].why);
+    assert!(epochs[2].why.contains("tokens"), "it has learned: {}", epochs[2].why);
+    let refused = world.requests().into_iter().filter(|request| request.refusal.is_some()).count();
+    assert_eq!(refused, 1);
+    assert_eq!(world.file("n").unwrap().trim(), "90");
+}

@@ -1,0 +1,99 @@
+//! What a session's events say of it, kept so that a fresh epoch can begin with it: the user's words, the plan, summaries of the
+//! steps, and the working set: the files, commands and windows that the next step most likely needs.
+//!
+//! A fold like any other: it does no I/O, reads no clock, and is the same however often it is interrupted. It is only a cache
+//! of the log; whoever lost it reads the log again. What it holds is bounded, however long the session is.
+
+mod passages;
+mod prompts;
+
+#[cfg(test)]
+mod tests;
+
+use super::working::WorkingSet;
+use prompts::Prompts;
+use retrace_events::payload::context::ContextPassage;
+use retrace_events::payload::session::PlanItem;
+use retrace_events::payload::{Payload, Session, Turn};
+use retrace_events::redact::Redactor;
+use retrace_events::{Event, EventLog, LogError, StreamId};
+use retrace_indexer::{SummaryCover, SummaryCursor};
+use std::sync::Arc;
+
+/// How many events are read at a time.
+const PAGE: usize = 2_000;
+
+/// A session's past.
+pub struct Past {
+    stream: StreamId,
+    redactor: Arc<Redactor>,
+    next_seq: u64,
+    prompts: Prompts,
+    plan: Vec<PlanItem>,
+    cursor: SummaryCursor,
+    cover: SummaryCover,
+    working: WorkingSet,
+}
+
+impl Past {
+    /// The past of a session nothing of which was read yet.
+    #[must_use]
+    pub fn new(stream: StreamId, redactor: Arc<Redactor>) -> Self {
+        let cursor = SummaryCursor::new(stream.clone());
+        Self {
+            stream,
+            redactor,
+            next_seq: 0,
+            prompts: Prompts::default(),
+            plan: Vec::new(),
+            cursor,
+            cover: SummaryCover::default(),
+            working: WorkingSet::default(),
+        }
+    }
+
+    /// Reads what the log has beyond what was read before.
+    ///
+    /// # Errors
+    /// When the log cannot be read.
+    pub async fn catch_up(&mut self, log: &dyn EventLog) -> Result<(), LogError> {
+        loop {
+            let page = log.read(&self.stream, self.next_seq, PAGE).await?;
+            let full = page.len() == PAGE;
+            for envelope in page {
+                self.apply(&Event::decode(envelope)?);
+            }
+            if !full {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Takes in the next event.
+    pub fn apply(&mut self, event: &Event) {
+        self.next_seq = event.envelope.seq + 1;
+        self.working.apply(event);
+        for node in self.cursor.apply(event, &self.redactor) {
+            self.cover.add(node);
+        }
+        match event.payload.known() {
+            Some(Payload::Turn(Turn::Prompted(prompt))) => self.prompts.add(&event.envelope, &prompt.text),
+            Some(Payload::Session(Session::Planned(planned))) => self.plan.clone_from(&planned.items),
+            _ => {}
+        }
+    }
+
+    /// What an epoch begins with whose conversation begins at event `kept_from`: at most about `budget_tokens`, the oldest first.
+    #[must_use]
+    pub fn seed(&self, kept_from: u64, budget_tokens: u64) -> Vec<ContextPassage> {
+        let mut room = passages::Room::new(budget_tokens);
+        // In the order of what must not be missing; shown in the order in which it is read best.
+        let prompts = self.prompts.passages(kept_from, &mut room.share(30));
+        let plan = passages::plan(&self.plan, &mut room.share(10));
+        let nodes = self.cover.nodes(self.cursor.open());
+        let summaries = passages::summaries(&nodes, kept_from, &mut room.share(35));
+        // What the next step most likely needs of the files: of all parts the one that pays most.
+        let working = self.working.passages(room.left_tokens(), kept_from);
+        prompts.into_iter().chain(summaries).chain(plan).chain(working).collect()
+    }
+}
