@@ -95,3 +95,35 @@ fn an_import_that_was_killed_is_completed_by_the_next() {
     // The same events, but for where the two worlds' folders are.
     assert_eq!(export(&world).lines().count(), export(&reference).lines().count());
 }
+
+#[test]
+fn a_session_longer_than_any_context_is_gone_on_with() {
+    let world = World::new(
+        Backend::Embedded,
+        "[[step]]\nname = \"any\"\nnext = [\"any\"]\nblock = [{ type = \"text\", text = \"seen\" }]\n",
+    );
+    // Without what Claude Code itself has shortened.
+    let whole: String = SESSION
+        .lines()
+        .filter(|line| !line.to_lowercase().contains("compact"))
+        .map(|line| format!("{line}\n"))
+        .collect();
+    let turn = |n: usize| {
+        let text = whole.replace("a0000000-", &format!("{n:08x}-")).replace("msg_", &format!("msg_{n}_"));
+        text.replace("toolu_", &format!("toolu_{n}_")).replace("T09:", &format!("T{:02}:", 9 + n / 10))
+    };
+    let path = transcript(&world, &(0..60).map(turn).collect::<String>());
+    world.run(&["import", "claude-code", path.to_str().unwrap()]).expect(0);
+    let workspace = world.workspace().canonicalize().unwrap();
+    let mut command = world.command(&["resume", SESSION_ID, "go on", "--workspace", workspace.to_str().unwrap()]);
+    command.env("RETRACE_CONTEXT_TOKENS", "20000");
+    assert!(world.finish(command).expect(0).stdout.contains("seen"));
+    let events = objects(&world.run(&["export", SESSION_ID]).expect(0));
+    let epoch = events.iter().find(|event| event["kind"] == "context.epoch_started").unwrap();
+    assert!(epoch["payload"]["from_seq"].as_u64().unwrap() > 1_000, "the older part is not there word for word");
+    assert!(!epoch["payload"]["seed"].as_array().unwrap().is_empty(), "and nothing stands for it");
+    let requests = world.server.requests();
+    let tokens = |it: &retrace_runtime::scripted::RequestRecord| it.input_tokens + it.cache_creation_input_tokens;
+    assert!(requests.iter().all(|request| request.refusal.is_none() && tokens(request) < 20_000), "{requests:?}");
+    world.run(&["replay", "--verify", SESSION_ID]).expect(0);
+}

@@ -56,6 +56,11 @@ block = [{ type = "text", text = "The vault is open." }]
 
 const TASK: &str = "find the vault, and do not hurry";
 
+/// How far it counts: 130 steps need several contexts. `RETRACE_ROTATION_STEPS=2000` takes some minutes.
+fn steps() -> u32 {
+    std::env::var("RETRACE_ROTATION_STEPS").ok().and_then(|steps| steps.parse().ok()).unwrap_or(130)
+}
+
 fn world(goal: u32) -> World {
     let world = World::new(Backend::Embedded, SCRIPT);
     world.file("goal", goal.to_string());
@@ -66,7 +71,7 @@ fn world(goal: u32) -> World {
 /// Runs the command under a small budget of context.
 fn run(world: &World, args: &[&str], kill: Option<u32>, index: bool) -> Ran {
     let mut command = world.command(args);
-    command.env("RETRACE_CONTEXT_TOKENS", "30000").env("RETRACE_MAX_STEPS", "300");
+    command.env("RETRACE_CONTEXT_TOKENS", "30000").env("RETRACE_MAX_STEPS", (steps() + 170).to_string());
     command.env("RETRACE_INDEX", index.to_string());
     if let Some(n) = kill {
         command.env("FAILPOINTS", format!("step={n}*off->return"));
@@ -99,11 +104,12 @@ fn largest_request(world: &World) -> u64 {
 
 #[test]
 fn a_fact_from_the_first_step_is_found_after_many_rotations() {
-    let goal = 130;
+    let goal = steps();
     let world = world(goal);
     run(&world, &["run", TASK], None, true).expect(0);
     let events = check(&world, goal);
     let epochs = payloads(&events, "context.epoch_started");
+    println!("{goal} steps in {} epochs", epochs.len());
     assert!(epochs.len() > 3, "{} epochs", epochs.len());
     assert!(largest_request(&world) <= 31_500, "{} tokens", largest_request(&world));
     assert_eq!(world.read("found.txt").trim(), "7-3-9");

@@ -101,10 +101,22 @@ fn a_refusal_without_a_word_leaves_a_session_that_goes_on() {
 
 #[test]
 fn a_full_context_window_is_said() {
-    let world = world(&[stops("model_context_window_exceeded", TEXT), says("good")]);
+    let full = || stops("model_context_window_exceeded", TEXT);
+    let world = world(&[full(), full(), says("good")]);
     let ran = world.run(&["run", "go"]).expect(4);
     assert!(ran.stderr.contains("context window"), "{}", ran.stderr);
-    assert_eq!(outcome(&sound(&world)), "ContextFull");
+    let events = sound(&world);
+    assert_eq!(outcome(&events), "ContextFull");
+    assert_eq!(payloads(&events, "turn.requested").len(), 2, "it was tried once in a fresh context");
+}
+
+#[test]
+fn a_full_context_window_is_cured_by_a_fresh_context() {
+    let world = world(&[stops("model_context_window_exceeded", TEXT), says("good")]);
+    world.run(&["run", "go"]).expect(0);
+    let events = sound(&world);
+    assert_eq!(outcome(&events), "Completed");
+    assert_eq!(payloads(&events, "context.epoch_started").len(), 2);
 }
 
 #[test]

@@ -68,7 +68,7 @@ pub struct Agent {
     /// The smallest request that was too large for the model, whatever its row says.
     pub(super) too_large_tokens: Option<u64>,
     /// The session's past, once it was needed.
-    pub(super) past: Option<Past>,
+    pub(super) past: Option<Box<Past>>,
     /// The last prompt whose past was looked for.
     pub(super) looked_back_for: Option<EventId>,
     /// Frees the session for others when the agent is gone.

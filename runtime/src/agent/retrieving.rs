@@ -31,7 +31,7 @@ const ASKED_WORDS: usize = 12;
 
 /// How much of a question a passage must have, in percent of its longer words: a hit is only the best there is, which may be
 /// nothing to do with it.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Relevance {
     /// At the beginning of a turn, where nobody asked for it.
     Turn,
@@ -101,7 +101,11 @@ impl Agent {
         let best = hits.first().map_or(0.0, |hit| hit.score);
         let mut left = budget_tokens;
         let (mut passages, mut taken) = (Vec::new(), Vec::new());
-        let fits = |hit: &&Hit| hit.score * 100.0 >= best * MIN_SHARE_PERCENT && is_relevant(hit) && !in_sight(hit);
+        // A turn begins again and again in an epoch; a summary would say what an event said the last time.
+        let is_kind = |hit: &Hit| relevance == Relevance::Seed || !matches!(hit.source, HitSource::Summary { .. });
+        let fits = |hit: &&Hit| {
+            hit.score * 100.0 >= best * MIN_SHARE_PERCENT && is_relevant(hit) && !in_sight(hit) && is_kind(hit)
+        };
         for hit in hits.iter().filter(fits) {
             let Some(passage) = passage_of(hit, &self.parts.redactor) else { continue };
             let tokens = usize::try_from(passage.tokens).unwrap_or(usize::MAX);

@@ -5,7 +5,7 @@ use super::error::AgentError;
 use super::fullness::estimate;
 use super::recovery::was_too_large;
 use super::retrieving::Relevance;
-use crate::context::{Past, kept_from, render};
+use crate::context::{Past, conversation_bytes, kept_from, render};
 use retrace_events::SessionState;
 use retrace_events::fold::TranscriptItem;
 use retrace_events::payload::context::{ContextPassage, ContextSource};
@@ -37,10 +37,17 @@ pub(super) struct Seed {
 impl Agent {
     /// The seed of the next epoch.
     pub(super) async fn seed(&mut self) -> Result<Seed, AgentError> {
-        let Some(epoch) = &self.state.epoch else { return Ok(Seed::default()) };
+        let before = self.state.epoch.as_ref().map(|epoch| &epoch.start);
+        if before.is_none() && self.state.imported.is_none() {
+            return Ok(Seed::default());
+        }
         let row = self.parts.models.row(&self.settings.model);
-        // A call without a result cannot be rendered, and does not happen between steps.
-        let body_bytes = render(&self.state)?.len() as u64;
+        let body_bytes = match before {
+            // A call without a result cannot be rendered, and does not happen between steps.
+            Some(_) => render(&self.state)?.len() as u64,
+            // What another program did may be longer than any request.
+            None => conversation_bytes(&self.state.transcript),
+        };
         let tokens = estimate(&self.state, body_bytes);
         let over = self.state.turn.as_ref().is_some_and(was_too_large);
         if over {
@@ -49,13 +56,16 @@ impl Agent {
         let window = row.context_window_tokens / 2;
         let budget = self.context_budget().map_or(window, |budget| budget.min(window));
         if tokens * 100 < budget * WHOLE_PERCENT && !over {
-            return Ok(Seed { passages: without_instructions(&epoch.start.seed), from_seq: epoch.start.from_seq });
+            return Ok(before.map_or_else(Seed::default, |before| Seed {
+                passages: without_instructions(&before.seed),
+                from_seq: before.from_seq,
+            }));
         }
         let kept_bytes = (budget * KEPT_PERCENT / 100).saturating_mul(body_bytes) / tokens.max(1);
         let from_seq = kept_from(&self.state.transcript, kept_bytes).unwrap_or_else(|| self.state.next_seq());
         let mut past = match self.past.take() {
             Some(past) => past,
-            None => Past::new(self.writer.stream().clone(), Arc::clone(&self.parts.redactor)),
+            None => Box::new(Past::new(self.writer.stream().clone(), Arc::clone(&self.parts.redactor))),
         };
         past.catch_up(self.parts.log.as_ref()).await?;
         let seed_tokens = budget * SEED_PERCENT / 100;

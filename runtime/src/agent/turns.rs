@@ -30,7 +30,7 @@ impl Agent {
             }
             self.log_background_ends().await?;
             self.instruct().await?;
-            self.look_back().await?;
+            Box::pin(self.look_back()).await?;
             let fullness = self.fullness().await?;
             let step = next(&self.state, &self.outlook(fullness));
             match step {
@@ -77,7 +77,7 @@ impl Agent {
         match step {
             Next::Idle => Ok(()),
             Next::Prompt(queued) => self.begin_queued(*queued).await,
-            Next::BeginEpoch { why } => self.begin_epoch(why).await,
+            Next::BeginEpoch { why } => Box::pin(self.begin_epoch(why)).await,
             Next::Request { not_before, attempt } => self.request(not_before, attempt).await,
             Next::SettleRequest { request, cost_bound_microusd } => {
                 self.settle_request(request, cost_bound_microusd).await

@@ -94,7 +94,7 @@ pub(crate) async fn drive(
         Which::Old { state, .. } => PathBuf::from(&state.workspace),
     };
     let plan = IndexPlan::beside(&parts, &setup.config, &setup.index_model, &workspace);
-    let outcome = turns(parts, which, prompt, plan).await;
+    let outcome = Box::pin(turns(parts, which, prompt, plan)).await;
     let seen = watch.end().await;
     if let Some(asker) = asker {
         asker.end();

@@ -167,7 +167,8 @@ pub fn main() -> ExitCode {
 
 /// Runs a command and reports its error.
 async fn execute(command: Command, invocation: &Invocation) -> Exit {
-    command.run(invocation).await.unwrap_or_else(|error| fail(&invocation.output, &error))
+    // On the heap, since each command's future is as large as everything that it may ever wait for.
+    Box::pin(command.run(invocation)).await.unwrap_or_else(|error| fail(&invocation.output, &error))
 }
 
 fn fail(output: &Output, error: &CliError) -> Exit {

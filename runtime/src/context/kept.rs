@@ -21,6 +21,12 @@ pub fn kept_from(transcript: &Transcript, budget_bytes: u64) -> Option<u64> {
     kept
 }
 
+/// About how many bytes of a request the whole conversation takes.
+#[must_use]
+pub fn conversation_bytes(transcript: &Transcript) -> u64 {
+    transcript.items().iter().map(size_of).fold(0, u64::saturating_add)
+}
+
 fn begins_step(item: &TranscriptItem) -> bool {
     match item {
         TranscriptItem::Prompt { .. } | TranscriptItem::Answer { .. } => true,

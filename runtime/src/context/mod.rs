@@ -27,7 +27,7 @@ mod tests;
 pub use epoch::{EpochError, EpochPlan, differs, new_epoch};
 pub use instructions::{Instructions, KnownInstructions, known_instructions, touched_paths};
 pub use inventory::{ContextPart, inventory};
-pub use kept::kept_from;
+pub use kept::{conversation_bytes, kept_from};
 pub use past::Past;
 pub use render::{RENDERER, RenderError, render};
 pub use working::WorkingSet;

@@ -97,7 +97,7 @@ impl BackgroundIndex {
         on_thread("retrace-vectors", cancel.clone(), async move {
             // Without a model there is nothing to do; a search says so, when somebody searches.
             if let Ok(Some(embedder)) = plan.model.embedder().await {
-                background_vectors::fill(&plan, embedder, code).await;
+                Box::pin(background_vectors::fill(&plan, embedder, code)).await;
             }
         });
         Self { cancel }
@@ -129,6 +129,8 @@ fn open_code(plan: &IndexPlan) -> Option<CodeIndex> {
 /// Runs `work` on a thread of its own until it is done or `cancel` is.
 pub(super) fn on_thread(name: &str, cancel: CancellationToken, work: impl Future<Output = ()> + Send + 'static) {
     let runtime = tokio::runtime::Handle::current();
+    // Large, and moved from hand to hand on its way to the thread: on the heap from the start.
+    let work = Box::pin(work);
     let run = move || {
         step_back();
         runtime.block_on(async {

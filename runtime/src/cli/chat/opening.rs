@@ -109,13 +109,13 @@ impl Chat {
         match target {
             Target::New => {
                 self.own_flags = self.flags.clone();
-                self.begin().await
+                Box::pin(self.begin()).await
             }
-            Target::Old(stream) => self.go_on(stream, &self.setup.config).await,
+            Target::Old(stream) => Box::pin(self.go_on(stream, &self.setup.config)).await,
             Target::Loaded(stream) => {
                 self.own_flags = self.own_flags.without_logged();
                 let config = Config::load(&self.invocation.surroundings(&self.own_flags))?;
-                self.go_on(stream, &config).await
+                Box::pin(self.go_on(stream, &config)).await
             }
         }
     }
