@@ -117,6 +117,14 @@ fn environment(plan: &LaunchPlan<'_>) -> BTreeMap<OsString, OsString> {
     env
 }
 
+/// A process that is just being started shows no environment for a moment: only so many looks in a row that find nothing
+/// mean that nothing is left.
+const QUIET_LOOKS: u32 = 3;
+/// The most looks; what still stands then cannot be killed.
+const MAX_LOOKS: u32 = 100;
+/// Between two looks.
+const LOOK_PAUSE: Duration = Duration::from_millis(5);
+
 struct PlainLifeline {
     child: Child,
     sandbox_id: String,
@@ -138,23 +146,34 @@ impl Lifeline for PlainLifeline {
 
     async fn clean_up(&mut self) {
         // Normally nothing is left; only a guest that was killed could not do it itself.
-        kill_marked(&format!("{SANDBOX_ID_VARIABLE}={}", self.sandbox_id));
+        let entry = format!("{SANDBOX_ID_VARIABLE}={}", self.sandbox_id);
+        let mut quiet = 0;
+        for _ in 0..MAX_LOOKS {
+            quiet = if kill_marked(&entry) { 0 } else { quiet + 1 };
+            if quiet == QUIET_LOOKS {
+                return;
+            }
+            tokio::time::sleep(LOOK_PAUSE).await;
+        }
     }
 }
 
-/// Kills all processes that have this entry in their environment.
-fn kill_marked(entry: &str) {
-    let Ok(processes) = fs::read_dir("/proc") else { return };
+/// Kills all processes that have this entry in their environment; whether there were any.
+fn kill_marked(entry: &str) -> bool {
+    let Ok(processes) = fs::read_dir("/proc") else { return false };
+    let mut found_some = false;
     let pids = processes.flatten().filter_map(|process| process.file_name().to_str()?.parse::<i32>().ok());
     for pid in pids {
         let environ = fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
         if environ.split(|byte| *byte == 0).any(|found| found == entry.as_bytes())
             && let Some(pid) = rustix::process::Pid::from_raw(pid)
         {
+            found_some = true;
             // It may have ended by itself.
             let _ = rustix::process::kill_process(pid, rustix::process::Signal::KILL);
         }
     }
+    found_some
 }
 
 struct NoMeter;
