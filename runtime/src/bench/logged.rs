@@ -6,10 +6,8 @@
 use super::item::{Item, ItemKind};
 use super::session::BenchSession;
 use crate::context::touched_paths;
-use retrace_events::payload::{Context, Payload, Session, Tool, Turn};
+use crate::context::working::{Speaker, Told, told};
 use retrace_events::{CallId, Event};
-use serde::Deserialize;
-use serde_json::value::RawValue;
 use std::collections::HashMap;
 
 /// Fields of other agents' calls that name a file.
@@ -24,48 +22,11 @@ pub struct LoggedSession {
     workspace: String,
 }
 
-/// A block of an answer.
-#[derive(Deserialize)]
-struct Block {
-    #[serde(rename = "type")]
-    kind: String,
-    text: Option<String>,
-    thinking: Option<String>,
-    id: Option<String>,
-    name: Option<String>,
-    input: Option<Box<RawValue>>,
-}
-
 impl LoggedSession {
     /// Takes the next event.
     pub fn apply(&mut self, event: &Event) {
         let at_ms = event.envelope.at.0.max(self.items.last().map_or(0, |item| item.at_ms));
-        match event.payload.known() {
-            Some(Payload::Session(Session::Started(started))) => self.workspace.clone_from(&started.workspace),
-            Some(Payload::Session(Session::Forked(forked))) => self.workspace.clone_from(&forked.workspace),
-            Some(Payload::Turn(turn)) => self.turn(turn, at_ms),
-            Some(Payload::Tool(tool)) => self.tool(tool, at_ms),
-            Some(Payload::Context(Context::Compacted(compacted))) => {
-                self.say(ItemKind::Summary, &compacted.summary, at_ms);
-            }
-            Some(
-                Payload::Session(
-                    Session::Configured(_)
-                    | Session::Closed(_)
-                    | Session::ControlHandled(_)
-                    | Session::RuleAdded(_)
-                    | Session::Planned(_)
-                    | Session::Imported(_),
-                )
-                | Payload::Context(Context::EpochStarted(_) | Context::Retrieved(_) | Context::ImageAttached(_))
-                | Payload::Sandbox(_)
-                | Payload::Workspace(_)
-                | Payload::Summary(_)
-                | Payload::Job(_)
-                | Payload::Control(_),
-            )
-            | None => {}
-        }
+        told(event, &mut |told| self.hear(told, at_ms));
     }
 
     /// The session as it is so far.
@@ -74,47 +35,17 @@ impl LoggedSession {
         BenchSession { id: id.to_owned(), items: self.items }
     }
 
-    fn turn(&mut self, turn: &Turn, at_ms: u64) {
-        match turn {
-            Turn::Prompted(prompt) => self.say(ItemKind::User, &prompt.text, at_ms),
-            Turn::Warned(warned) => self.say(ItemKind::Meta, &warned.note, at_ms),
-            Turn::Answered(answer) => {
-                let blocks: Vec<Block> = serde_json::from_str(&answer.content).unwrap_or_default();
-                for block in blocks {
-                    self.block(&block, at_ms);
+    fn hear(&mut self, told: Told<'_>, at_ms: u64) {
+        match told {
+            Told::Workspace(path) => path.clone_into(&mut self.workspace),
+            Told::Said(by, text) => self.say(kind_of(by), text, at_ms),
+            Told::Called { id, tool, input } => self.call(id, tool, input, at_ms),
+            Told::Begun { id, tool, input } => {
+                if !self.calls.contains_key(id) {
+                    self.call(id, tool, input, at_ms);
                 }
             }
-            Turn::Requested(_) | Turn::Failed(_) | Turn::Interrupted(_) | Turn::Ended(_) | Turn::Queued(_) => {}
-        }
-    }
-
-    fn block(&mut self, block: &Block, at_ms: u64) {
-        match block.kind.as_str() {
-            "text" => self.say(ItemKind::Assistant, block.text.as_deref().unwrap_or_default(), at_ms),
-            "thinking" => self.say(ItemKind::Thinking, block.thinking.as_deref().unwrap_or_default(), at_ms),
-            "tool_use" => {
-                let input = block.input.as_deref().map_or("{}", RawValue::get);
-                let (id, name) = (block.id.as_deref(), block.name.as_deref());
-                self.call(id.unwrap_or_default(), name.unwrap_or_default(), input, at_ms);
-            }
-            _ => {}
-        }
-    }
-
-    fn tool(&mut self, tool: &Tool, at_ms: u64) {
-        match tool {
-            // An answer that was taken from elsewhere need not hold its calls.
-            Tool::Called(called) if !self.calls.contains_key(&called.call.0) => {
-                self.call(&called.call.0, &called.tool, &called.input, at_ms);
-            }
-            Tool::Finished(done) => self.result(&done.call, &done.content, at_ms),
-            Tool::Denied(denied) => self.result(&denied.call, &denied.content, at_ms),
-            Tool::OutcomeUnknown(unknown) => self.result(&unknown.call, &unknown.content, at_ms),
-            Tool::Called(_)
-            | Tool::Approved(_)
-            | Tool::ApprovalAsked(_)
-            | Tool::BackgroundStarted(_)
-            | Tool::BackgroundEnded(_) => {}
+            Told::Came { call, text, .. } | Told::Lost { call, text } => self.result(call, text, at_ms),
         }
     }
 
@@ -143,5 +74,15 @@ impl LoggedSession {
         let path = named.or_else(touched).unwrap_or_default();
         let within = path.strip_prefix(self.workspace.as_str()).and_then(|rest| rest.strip_prefix('/'));
         within.filter(|_| !self.workspace.is_empty()).map(str::to_owned).unwrap_or(path)
+    }
+}
+
+const fn kind_of(by: Speaker) -> ItemKind {
+    match by {
+        Speaker::User => ItemKind::User,
+        Speaker::Program => ItemKind::Meta,
+        Speaker::Model => ItemKind::Assistant,
+        Speaker::Thought => ItemKind::Thinking,
+        Speaker::Summary => ItemKind::Summary,
     }
 }

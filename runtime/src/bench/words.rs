@@ -1,5 +1,6 @@
 //! Words for ranking: as they are written and by their parts, in lower case, as numbers.
 
+use crate::context::working::for_each_word;
 use std::collections::HashMap;
 
 /// The numbers of words.
@@ -27,20 +28,7 @@ impl Vocabulary {
     /// The words of `text` in order, as often as they are there.
     pub(super) fn words(&mut self, text: &str) -> Vec<u32> {
         let mut words = Vec::new();
-        let mut lower = String::new();
-        let mut take = |word: &str| {
-            lower.clear();
-            lower.push_str(word);
-            lower.make_ascii_lowercase();
-            words.push(self.code(&lower));
-        };
-        for word in text.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_')).filter(|word| !word.is_empty()) {
-            take(word);
-            let mut parts = parts(word);
-            if let (Some(one), Some(two)) = (parts.next(), parts.next()) {
-                [one, two].into_iter().chain(parts).for_each(&mut take);
-            }
-        }
+        for_each_word(text, |word| words.push(self.code(word)));
         words
     }
 
@@ -76,33 +64,6 @@ pub(super) struct Bag {
     pub(super) counts: Vec<(u32, u32)>,
     /// All words together.
     pub(super) size: usize,
-}
-
-/// The parts of a word: runs of capitals (without the last one before small letters), of small letters with a capital before
-/// them, and of digits. What stands between them is left out.
-fn parts(word: &str) -> impl Iterator<Item = &str> {
-    let bytes = word.as_bytes();
-    let run = |from: usize, is: fn(&u8) -> bool| bytes.iter().skip(from).take_while(|byte| is(byte)).count();
-    let mut at = 0;
-    std::iter::from_fn(move || {
-        loop {
-            let start = at;
-            let first = bytes.get(at)?;
-            let capitals = run(at, u8::is_ascii_uppercase);
-            let small = run(at + capitals, u8::is_ascii_lowercase);
-            at += match (capitals, small) {
-                (0, 0) if first.is_ascii_digit() => run(at, u8::is_ascii_digit),
-                (0, 0) => {
-                    at += 1;
-                    continue;
-                }
-                (0 | 1, small) => capitals + small,
-                (capitals, 0) => capitals,
-                (capitals, _) => capitals - 1,
-            };
-            return word.get(start..at);
-        }
-    })
 }
 
 /// What one word in one text adds to its rank: `weight` in the query, `hits` of `texts` have it, and this one `count` times;

@@ -1,15 +1,13 @@
 //! Events as what happened: prompts, the blocks of answers, and the results of calls.
 
 use super::calls::{action, strings, within};
-use super::happening::{Action, Happening, Outcome, Speaker};
+use super::happening::{Action, Happening, Outcome};
 use super::results::outcome;
+use super::told::{Told, told};
 use super::working_set::WorkingSet;
 use retrace_events::payload::tool::ToolExit;
-use retrace_events::payload::{Context, Payload, Session, Tool, Turn};
 use retrace_events::{CallId, Event};
-use serde::Deserialize;
 use serde_json::Value;
-use serde_json::value::RawValue;
 use std::collections::VecDeque;
 
 /// The most calls that wait for their results, and how much their inputs may have together, in bytes.
@@ -29,18 +27,6 @@ struct OpenCall {
     id: String,
     action: Action,
     bytes: usize,
-}
-
-/// A block of an answer.
-#[derive(Deserialize)]
-struct Block {
-    #[serde(rename = "type")]
-    kind: String,
-    text: Option<String>,
-    thinking: Option<String>,
-    id: Option<String>,
-    name: Option<String>,
-    input: Option<Box<RawValue>>,
 }
 
 impl LoggedCalls {
@@ -75,74 +61,21 @@ impl WorkingSet {
     /// Takes in the next event.
     pub fn apply(&mut self, event: &Event) {
         self.at_event(event.envelope.seq);
-        match event.payload.known() {
-            Some(Payload::Session(Session::Started(started))) => self.calls.workspace.clone_from(&started.workspace),
-            Some(Payload::Session(Session::Forked(forked))) => self.calls.workspace.clone_from(&forked.workspace),
-            Some(Payload::Turn(turn)) => self.turn(turn),
-            Some(Payload::Tool(tool)) => self.tool(tool),
-            Some(Payload::Context(Context::Compacted(compacted))) => self.said(Speaker::Summary, &compacted.summary),
-            Some(
-                Payload::Session(
-                    Session::Configured(_)
-                    | Session::Closed(_)
-                    | Session::ControlHandled(_)
-                    | Session::RuleAdded(_)
-                    | Session::Planned(_)
-                    | Session::Imported(_),
-                )
-                | Payload::Context(Context::EpochStarted(_) | Context::Retrieved(_) | Context::ImageAttached(_))
-                | Payload::Sandbox(_)
-                | Payload::Workspace(_)
-                | Payload::Summary(_)
-                | Payload::Job(_)
-                | Payload::Control(_),
-            )
-            | None => {}
-        }
+        told(event, &mut |told| self.hear(told));
     }
 
-    fn turn(&mut self, turn: &Turn) {
-        match turn {
-            Turn::Prompted(prompt) => self.said(Speaker::User, &prompt.text),
-            Turn::Warned(warned) => self.said(Speaker::Program, &warned.note),
-            Turn::Answered(answer) => {
-                let blocks: Vec<Block> = serde_json::from_str(&answer.content).unwrap_or_default();
-                blocks.iter().for_each(|block| self.block(block));
+    fn hear(&mut self, told: Told<'_>) {
+        match told {
+            Told::Workspace(path) => path.clone_into(&mut self.calls.workspace),
+            Told::Said(by, text) => self.said(by, text),
+            Told::Called { id, tool, input } => self.call(id, tool, input),
+            Told::Begun { id, tool, input } => {
+                if !self.calls.knows(id) {
+                    self.call(id, tool, input);
+                }
             }
-            Turn::Requested(_) | Turn::Failed(_) | Turn::Interrupted(_) | Turn::Ended(_) | Turn::Queued(_) => {}
-        }
-    }
-
-    fn block(&mut self, block: &Block) {
-        let text = |text: &Option<String>| text.clone().unwrap_or_default();
-        match block.kind.as_str() {
-            "text" => self.said(Speaker::Model, &text(&block.text)),
-            "thinking" => self.said(Speaker::Thought, &text(&block.thinking)),
-            "tool_use" => {
-                let input = block.input.as_deref().map_or("{}", RawValue::get);
-                self.call(&text(&block.id), &text(&block.name), input);
-            }
-            _ => {}
-        }
-    }
-
-    fn tool(&mut self, tool: &Tool) {
-        match tool {
-            // An answer that was taken from elsewhere need not hold its calls.
-            Tool::Called(called) if !self.calls.knows(&called.call.0) => {
-                self.call(&called.call.0, &called.tool, &called.input);
-            }
-            Tool::Finished(done) => {
-                let ending = done.exit.as_ref().and_then(ending);
-                self.result(&done.call, &done.content, Some(done.is_error), ending);
-            }
-            Tool::Denied(denied) => self.result(&denied.call, &denied.content, Some(true), None),
-            Tool::OutcomeUnknown(unknown) => self.unknown(&unknown.call, &unknown.content),
-            Tool::Called(_)
-            | Tool::Approved(_)
-            | Tool::ApprovalAsked(_)
-            | Tool::BackgroundStarted(_)
-            | Tool::BackgroundEnded(_) => {}
+            Told::Came { call, text, failed, exit } => self.result(call, text, failed, exit.and_then(ending)),
+            Told::Lost { call, text } => self.unknown(call, text),
         }
     }
 
@@ -155,9 +88,9 @@ impl WorkingSet {
         self.calls.add(id, action, input.len());
     }
 
-    fn result(&mut self, call: &CallId, text: &str, failed: Option<bool>, ending: Option<String>) {
+    fn result(&mut self, call: &CallId, text: &str, failed: bool, ending: Option<String>) {
         let action = self.calls.take(call).unwrap_or_else(unknown_action);
-        self.take(&Happening::Came { action: &action, outcome: outcome(&action, text, failed, ending), text });
+        self.take(&Happening::Came { action: &action, outcome: outcome(&action, text, Some(failed), ending), text });
     }
 
     fn unknown(&mut self, call: &CallId, text: &str) {

@@ -30,6 +30,7 @@ mod ranking;
 mod recent;
 pub(crate) mod results;
 mod text_place;
+mod told;
 mod transcript;
 mod weights;
 mod windows;
@@ -41,4 +42,6 @@ mod tests;
 
 pub(crate) use happening::{Action, Happening, Speaker};
 pub(crate) use logged_calls::unknown_action;
+pub(crate) use told::{Told, told};
+pub(crate) use words::for_each_word;
 pub use working_set::WorkingSet;

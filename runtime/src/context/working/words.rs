@@ -24,12 +24,17 @@ pub(super) fn hash_long(text: &str) -> u64 {
 /// The words of `text` in order, as often as they are there: each in small letters, and behind it its parts when it has
 /// several (`readFile_2` has `read`, `file`, `2`).
 pub(super) fn words(text: &str, mut take: impl FnMut(Word)) {
+    for_each_word(text, |word| take(hash(word)));
+}
+
+/// The same words, as they are.
+pub(crate) fn for_each_word(text: &str, mut take: impl FnMut(&str)) {
     let mut small = String::new();
     let mut give = |word: &str| {
         small.clear();
         small.push_str(word);
         small.make_ascii_lowercase();
-        take(hash(&small));
+        take(&small);
     };
     for word in text.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_')).filter(|word| !word.is_empty()) {
         give(word);
