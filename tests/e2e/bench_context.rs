@@ -73,7 +73,11 @@ fn a_recording_is_measured_the_same_each_time() {
     let (page_before, object_before) = (fs::read(&page).unwrap(), fs::read(&object).unwrap());
     assert_eq!(bench(&world, &args, 0).stdout, first.stdout);
     assert_eq!((fs::read(&page).unwrap(), fs::read(&object).unwrap()), (page_before, object_before));
-    assert!(first.stdout.contains(" points in 2 sessions, seed 7, prices of "), "{}", first.stdout);
+    assert!(
+        first.stdout.contains(" points in 2 sessions, composed directly before the calls, seed 7, prices of "),
+        "{}",
+        first.stdout
+    );
     for arm in ["all", "tail", "mask", "summary", "bm25", "workset", "bag"] {
         assert!(first.stdout.contains(&format!("| {arm} ")), "{arm}: {}", first.stdout);
     }

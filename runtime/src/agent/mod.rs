@@ -17,6 +17,7 @@ mod family;
 mod fullness;
 mod hearing;
 mod image_room;
+mod lacking;
 mod live;
 mod next;
 mod order;

@@ -164,7 +164,7 @@ fn newest_prompt(state: &SessionState) -> Option<String> {
 }
 
 /// The passages at the tail of the epoch.
-fn retrieved(state: &SessionState) -> impl Iterator<Item = &ContextPassage> {
+pub(super) fn retrieved(state: &SessionState) -> impl Iterator<Item = &ContextPassage> {
     state.transcript.items().iter().flat_map(|item| match item {
         TranscriptItem::Passages(passages) => passages.as_slice(),
         TranscriptItem::Prompt { .. }

@@ -5,11 +5,10 @@ use super::error::AgentError;
 use super::fullness::estimate;
 use super::recovery::was_too_large;
 use super::retrieving::Relevance;
-use crate::context::{Past, conversation_bytes, kept_from, render};
+use crate::context::{conversation_bytes, kept_from};
 use retrace_events::SessionState;
 use retrace_events::fold::TranscriptItem;
 use retrace_events::payload::context::{ContextPassage, ContextSource};
-use std::sync::Arc;
 
 /// The share of the budget that the newest steps may take, in percent. What is left behind the seed is room to grow: the more
 /// of it, the more rarely the cache is written anew.
@@ -37,14 +36,14 @@ pub(super) struct Seed {
 impl Agent {
     /// The seed of the next epoch.
     pub(super) async fn seed(&mut self) -> Result<Seed, AgentError> {
-        let before = self.state.epoch.as_ref().map(|epoch| &epoch.start);
+        let before = self.state.epoch.as_ref().map(|epoch| epoch.start.clone());
         if before.is_none() && self.state.imported.is_none() {
             return Ok(Seed::default());
         }
         let row = self.parts.models.row(&self.settings.model);
         let body_bytes = match before {
             // A call without a result cannot be rendered, and does not happen between steps.
-            Some(_) => render(&self.state)?.len() as u64,
+            Some(_) => self.body()?.len() as u64,
             // What another program did may be longer than any request.
             None => conversation_bytes(&self.state.transcript),
         };
@@ -63,15 +62,9 @@ impl Agent {
         }
         let kept_bytes = (budget * KEPT_PERCENT / 100).saturating_mul(body_bytes) / tokens.max(1);
         let from_seq = kept_from(&self.state.transcript, kept_bytes).unwrap_or_else(|| self.state.next_seq());
-        let mut past = match self.past.take() {
-            Some(past) => past,
-            None => Box::new(Past::new(self.writer.stream().clone(), Arc::clone(&self.parts.redactor))),
-        };
-        past.catch_up(self.parts.log.as_ref()).await?;
         let seed_tokens = budget * SEED_PERCENT / 100;
         let recalled_tokens = seed_tokens * RECALLED_PERCENT / 100;
-        let mut passages = past.seed(from_seq, seed_tokens - recalled_tokens);
-        self.past = Some(past);
+        let mut passages = self.past_now().await?.seed(from_seq, seed_tokens - recalled_tokens);
         let room = usize::try_from(recalled_tokens).unwrap_or(usize::MAX);
         let query = task(&self.state);
         passages.extend(self.recalled(&query, Relevance::Seed, RECALLED, room).await?.0);

@@ -31,6 +31,7 @@ impl Agent {
             self.log_background_ends().await?;
             self.instruct().await?;
             Box::pin(self.look_back()).await?;
+            Box::pin(self.look_around()).await?;
             let fullness = self.fullness().await?;
             let step = next(&self.state, &self.outlook(fullness));
             match step {

@@ -5,6 +5,7 @@
 
 use super::arms::{Arm, Ask, baseline};
 use super::cache::CacheSegment;
+use super::composed::{Composed, Piece};
 use super::item::ItemKind;
 use super::lexicon::Lexicon;
 use super::measure::{Measure, Metric};
@@ -15,6 +16,7 @@ use super::requests::{RequestRun, item_segments};
 use super::session::BenchSession;
 use crate::claude::ModelRow;
 use std::collections::BTreeSet;
+use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc;
 use std::time::Instant;
@@ -34,6 +36,19 @@ pub struct BenchPlan {
     pub seed: u64,
     /// The model whose cache and prices count.
     pub row: ModelRow,
+    /// Where a context is composed that is measured at a call.
+    pub view: PointView,
+}
+
+/// Where a context is composed that is measured at a call.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum PointView {
+    /// Directly before the call, as if a request stood there: what the model thought and said before it is known.
+    #[default]
+    Call,
+    /// Where the request was sent whose answer has the call. What the answer says before it is added, word for word and beyond the
+    /// budget.
+    Request,
 }
 
 /// A run of the benchmark.
@@ -44,11 +59,11 @@ pub struct ContextBench {
     results: Vec<SessionSums>,
 }
 
-/// A moment at which something is composed: where, whether a request was sent, and which need is measured.
+/// A moment at which something is composed: where, whether a request was sent, and which needs are measured.
 struct Moment {
     at: usize,
     sent_ms: Option<u64>,
-    need: Option<usize>,
+    needs: Vec<usize>,
 }
 
 /// A session with all that is known of it before any arm begins.
@@ -119,7 +134,7 @@ impl ContextBench {
             return Err(PointsError::NoSession { session: session.to_owned() });
         }
         let arms: Vec<&'static str> = self.plan.arms.iter().map(|arm| arm.name()).collect();
-        Ok(Measurements::of(self.results, &arms, &self.plan.budgets, self.plan.seed, &self.plan.row.id))
+        Ok(Measurements::of(self.results, &arms, &self.plan))
     }
 
     /// Plays one session under all arms; `None` when it has no points.
@@ -131,7 +146,7 @@ impl ContextBench {
         if points.is_empty() {
             return Ok(None);
         }
-        let stage = Stage::of(session, &points, self.plan.points.is_none());
+        let stage = Stage::of(session, &points, self.plan.points.is_none(), self.plan.view);
         if stage.needs.is_empty() {
             return Ok(None);
         }
@@ -162,7 +177,6 @@ impl ContextBench {
         let mut runs: Vec<RequestRun<'_>> = budgets.iter().map(|_| RequestRun::new(&self.plan.row)).collect();
         let mut cells = vec![CellSums::default(); budgets.len()];
         for moment in &stage.moments {
-            let need = moment.need.and_then(|place| Some((&stage.needs.get(place)?.1, near.get(place)?)));
             for (place, budget_tokens) in budgets.iter().enumerate() {
                 let (Some(cell), Some(run)) = (cells.get_mut(place), runs.get_mut(place)) else { continue };
                 let ask = Ask { at: moment.at, budget_tokens: *budget_tokens, sends: moment.sent_ms.is_some() };
@@ -172,7 +186,10 @@ impl ContextBench {
                 if let Some(sent_ms) = moment.sent_ms {
                     run.send(&composed, &stage.segments, sent_ms);
                 }
-                if let Some((need, near)) = need.and_then(|(need, near)| Some((need, near.get(place)?))) {
+                for need in &moment.needs {
+                    let (Some((at, need)), Some(near)) = (stage.needs.get(*need), near.get(*need)) else { continue };
+                    let Some(near) = near.get(place) else { continue };
+                    let composed = stage.with_answer(&composed, moment.at..*at);
                     cell.tokens += composed.tokens();
                     let found = need.find(&composed, &stage.lexicon);
                     for (sums, metric) in cell.metrics.iter_mut().zip(Metric::ALL) {
@@ -190,28 +207,41 @@ impl ContextBench {
 
 impl<'s> Stage<'s> {
     /// `sift` leaves out points that need next to nothing.
-    fn of(session: &'s BenchSession, points: &[usize], sift: bool) -> Self {
+    fn of(session: &'s BenchSession, points: &[usize], sift: bool, view: PointView) -> Self {
         let lexicon = Lexicon::of(&session.items);
         let needs = points.iter().map(|at| (*at, Need::of(&session.items, &lexicon, *at)));
         let needs: Vec<(usize, Need<'s>)> =
             needs.filter(|(_, need)| !sift || need.size(Measure::Id) >= MIN_NEED).collect();
         let mut moments: Vec<Moment> = Vec::new();
         for request in session.requests() {
-            moments.push(Moment { at: request.at, sent_ms: Some(request.sent_ms), need: None });
+            moments.push(Moment { at: request.at, sent_ms: Some(request.sent_ms), needs: Vec::new() });
         }
         for (place, (at, _)) in needs.iter().enumerate() {
-            match moments.binary_search_by_key(at, |moment| moment.at) {
-                Ok(found) => {
-                    if let Some(moment) = moments.get_mut(found) {
-                        moment.need = Some(place);
-                    }
+            let found = moments.binary_search_by_key(at, |moment| moment.at);
+            let found = match (found, view) {
+                (Ok(found), _) => Some(found),
+                (Err(between), PointView::Request) => between.checked_sub(1),
+                (Err(_), PointView::Call) => None,
+            };
+            match found.and_then(|found| moments.get_mut(found)) {
+                Some(moment) => moment.needs.push(place),
+                None => {
+                    let between = moments.partition_point(|moment| moment.at < *at);
+                    moments.insert(between, Moment { at: *at, sent_ms: None, needs: vec![place] });
                 }
-                Err(between) => moments.insert(between, Moment { at: *at, sent_ms: None, need: Some(place) }),
             }
         }
         debug_assert!(
             needs.iter().all(|(at, _)| session.items.get(*at).is_some_and(|item| item.kind == ItemKind::ToolCall))
         );
         Self { session, lexicon, needs, moments, segments: item_segments(session) }
+    }
+
+    /// A context with what an answer has said since, word for word.
+    fn with_answer<'c>(&self, composed: &Composed<'c>, answer: Range<usize>) -> Composed<'c> {
+        let mut composed = composed.clone();
+        let said = answer.filter_map(|at| Some(Piece::item(at, self.session.items.get(at)?.tokens)));
+        composed.pieces.extend(said);
+        composed
     }
 }

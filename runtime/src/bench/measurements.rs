@@ -1,7 +1,12 @@
 //! What a run of the benchmark has measured, put together over all sessions.
 
+use super::context_bench::{BenchPlan, PointView};
 use super::intervals::{Estimate, quantile};
 use super::requests::RequestSums;
+
+/// The arms that are compared with each other: the same choice, composed anew each time and appended little by little.
+const FRESH: &str = "ours";
+const EPOCHS: &str = "epochs";
 
 /// Sums of one column over the points of one session.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
@@ -67,6 +72,8 @@ pub struct Cell {
     pub shares: [Option<Estimate>; 6],
     /// The same, less what the tail window has.
     pub above_tail: [Option<Estimate>; 6],
+    /// Of epochs: the same, less what contexts composed afresh have.
+    pub above_fresh: Option<[Option<Estimate>; 6]>,
     /// All requests of the sessions.
     pub requests: RequestSums,
     /// How long composing took; `None` when nothing was composed.
@@ -84,6 +91,8 @@ pub struct Measurements {
     pub seed: u64,
     /// The model whose cache and prices count.
     pub model: String,
+    /// Where contexts were composed.
+    pub view: PointView,
     /// The budgets, in tokens.
     pub budgets: Vec<u64>,
     /// The arms.
@@ -94,20 +103,19 @@ pub struct Measurements {
 
 impl Measurements {
     /// Puts sessions together.
-    pub(super) fn of(
-        results: Vec<SessionSums>,
-        arms: &[&'static str],
-        budgets: &[u64],
-        seed: u64,
-        model: &str,
-    ) -> Self {
+    pub(super) fn of(results: Vec<SessionSums>, arms: &[&'static str], plan: &BenchPlan) -> Self {
+        let BenchPlan { budgets, seed, row, view, .. } = plan;
         let mut cells = Vec::new();
         for (budget, budget_tokens) in budgets.iter().enumerate() {
             for (arm, name) in arms.iter().enumerate() {
                 let place = arm * budgets.len() + budget;
-                let sums: Vec<&CellSums> = results.iter().filter_map(|session| session.cells.get(place)).collect();
+                let sums = sums_of(&results, place);
                 let points = results.iter().map(|session| session.points.len()).sum();
-                cells.push(cell(name, *budget_tokens, &sums, points, seed));
+                let mut cell = cell(name, *budget_tokens, &sums, points, *seed);
+                let fresh = arms.iter().position(|arm| *arm == FRESH).filter(|_| *name == EPOCHS);
+                cell.above_fresh =
+                    fresh.map(|fresh| above(&sums, &sums_of(&results, fresh * budgets.len() + budget), *seed));
+                cells.push(cell);
             }
         }
         let sessions = results.len();
@@ -118,9 +126,10 @@ impl Measurements {
         Self {
             points: results.into_iter().flat_map(of_session).collect(),
             sessions,
-            seed,
-            model: model.to_owned(),
-            budgets: budgets.to_vec(),
+            seed: *seed,
+            model: row.id.clone(),
+            view: *view,
+            budgets: budgets.clone(),
             arms: arms.to_vec(),
             cells,
         }
@@ -131,6 +140,22 @@ impl Measurements {
     pub fn cell(&self, arm: &str, budget_tokens: u64) -> Option<&Cell> {
         self.cells.iter().find(|cell| cell.arm == arm && cell.budget_tokens == budget_tokens)
     }
+}
+
+/// What each session has at one place of arms and budgets.
+fn sums_of(results: &[SessionSums], place: usize) -> Vec<&CellSums> {
+    results.iter().filter_map(|session| session.cells.get(place)).collect()
+}
+
+/// One arm less another, session by session: both were measured at the same points.
+fn above(arm: &[&CellSums], other: &[&CellSums], seed: u64) -> [Option<Estimate>; 6] {
+    [0, 1, 2, 3, 4, 5].map(|column: usize| {
+        let pairs = arm.iter().zip(other).filter_map(|(arm, other)| {
+            let (arm, other) = (arm.metrics.get(column)?, other.metrics.get(column)?);
+            Some((arm.arm - other.arm, arm.points))
+        });
+        Estimate::of(&pairs.collect::<Vec<_>>(), seed)
+    })
 }
 
 fn cell(arm: &'static str, budget_tokens: u64, sums: &[&CellSums], points: usize, seed: u64) -> Cell {
@@ -152,6 +177,7 @@ fn cell(arm: &'static str, budget_tokens: u64, sums: &[&CellSums], points: usize
         mean_tokens: sums.iter().map(|sums| sums.tokens).sum::<u64>() as f64 / points.max(1) as f64,
         shares: columns.map(|column| estimate(column, |sums| sums.arm)),
         above_tail: columns.map(|column| estimate(column, |sums| sums.above_tail)),
+        above_fresh: None,
         requests,
         latency: latency.map(|(p50_us, p99_us)| Latency { p50_us, p99_us }),
     }

@@ -38,7 +38,7 @@ mod tests;
 
 pub use arms::{Arm, Ask, Composer, all_arms};
 pub use composed::{Body, Composed, Piece};
-pub use context_bench::{BenchPlan, ContextBench};
+pub use context_bench::{BenchPlan, ContextBench, PointView};
 pub use intervals::Estimate;
 pub use item::{Item, ItemKind};
 pub use logged::LoggedSession;

@@ -9,6 +9,7 @@
 mod body;
 mod carried;
 mod epoch;
+mod epoch_rooms;
 mod fitted;
 mod framing;
 pub mod instructions;
@@ -25,6 +26,7 @@ pub(crate) mod working;
 mod tests;
 
 pub use epoch::{EpochError, EpochPlan, differs, new_epoch};
+pub(crate) use epoch_rooms::EpochRooms;
 pub use instructions::{Instructions, KnownInstructions, known_instructions, touched_paths};
 pub use inventory::{ContextPart, inventory};
 pub use kept::{conversation_bytes, kept_from};

@@ -3,6 +3,7 @@
 use super::*;
 use retrace_events::payload::Context;
 use retrace_events::payload::context::{ContextEpochStarted, ContextSource};
+use std::collections::HashSet;
 
 /// Counts in a file, with much to read each time, until it has enough.
 const COUNTS: &str = r#"
@@ -143,4 +144,75 @@ async fn a_window_that_is_smaller_than_known_is_met_by_one_fresh_epoch() {
     let refused = world.requests().into_iter().filter(|request| request.refusal.is_some()).count();
     assert_eq!(refused, 1);
     assert_eq!(world.file("n").unwrap().trim(), "90");
+}
+
+/// Reads two files in turn, again and again, and then one of them once more.
+const READS: &str = r#"
+[[step]]
+name = "count"
+next = ["enough", "count"]
+[[step.block]]
+type = "text"
+text = "value_7 of beta.rs is next, and so is value_7 of alpha.rs"
+[[step.block]]
+type = "tool_use"
+name = "bash"
+input = { command = "n=$(($(cat n 2>/dev/null || echo 0) + 1)); echo $n > n; echo \"count $n\"; if [ $n -ge 40 ]; then echo that is enough; fi; seq -f \"line %g of $n\" 300" }
+[[step.block]]
+type = "tool_use"
+name = "read_file"
+input = { path = "alpha.rs", offset = 1, limit = 40 }
+
+[[step]]
+name = "enough"
+when = "that is enough"
+block = [{ type = "text", text = "counted" }]
+"#;
+
+#[tokio::test]
+async fn what_an_epoch_lacks_comes_once_before_a_request_and_within_bounds() {
+    const BUDGET: u64 = 24_000;
+    let world = World::with(READS).await;
+    for name in ["alpha", "beta"] {
+        let lines: String = (0..400).map(|n| format!("let value_{n} = {name}_{n}(input, {n});\n")).collect();
+        world.put(&format!("{name}.rs"), &lines);
+    }
+    let parts = AgentParts { context_tokens: Some(BUDGET), ..world.parts() };
+    let mut agent = Agent::start(parts, world.new_session()).await.unwrap();
+    agent.prompt(TASK, PromptSource::Local, Vec::new()).await.unwrap();
+    let end = agent.run().await.unwrap();
+    agent.close().await;
+    assert_eq!(end, completed());
+    world.check().await;
+    let (mut epochs, mut since_request, mut retrieved, mut epoch_tokens) = (0, 0, 0, 0);
+    let mut shown: HashSet<String> = HashSet::new();
+    for payload in world.payloads().await {
+        match payload {
+            Payload::Context(Context::EpochStarted(_)) => {
+                (epochs, epoch_tokens) = (epochs + 1, 0);
+                shown.clear();
+            }
+            Payload::Turn(Turn::Requested(_)) => since_request = 0,
+            Payload::Context(Context::Retrieved(found)) => {
+                assert!(epochs > 1, "the first epoch holds everything");
+                since_request += 1;
+                retrieved += 1;
+                assert_eq!(since_request, 1, "once before a request");
+                let tokens: u64 = found.passages.iter().map(|passage| u64::from(passage.tokens)).sum();
+                epoch_tokens += tokens;
+                assert!(tokens <= 1_500, "{tokens} tokens at once");
+                for passage in &found.passages {
+                    // Runs begin with a line that stands already; whole passages never come twice.
+                    assert!(shown.insert(passage.text.clone()), "twice in an epoch: {}", passage.text);
+                }
+            }
+            _ => {}
+        }
+        assert!(epoch_tokens <= BUDGET / 4, "{epoch_tokens} tokens in an epoch");
+    }
+    assert!(epochs >= 3 && retrieved >= 2, "{epochs} epochs, {retrieved} times");
+    for request in world.requests() {
+        let tokens = request.input_tokens + request.cache_creation_input_tokens + request.cache_read_input_tokens;
+        assert!(tokens <= BUDGET + 3_000, "request {} has {tokens} tokens", request.index);
+    }
 }

@@ -8,10 +8,13 @@
 mod all;
 mod bag;
 mod bm25;
+mod epoch_tail;
+mod epochs;
 mod interest;
 mod mask;
 mod ours;
 mod ranking;
+mod recorded_work;
 mod summary;
 mod summary_events;
 mod tail;
@@ -71,6 +74,7 @@ pub fn all_arms() -> Vec<Box<dyn Arm>> {
         Box::new(bm25::Bm25Arm),
         Box::new(workset::WorksetArm),
         Box::new(ours::OursArm),
+        Box::new(epochs::EpochsArm),
         Box::new(bag::BagArm),
     ]
 }

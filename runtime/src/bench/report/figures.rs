@@ -1,5 +1,6 @@
 //! Figures as they are written in tables and pages.
 
+use crate::bench::context_bench::PointView;
 use crate::bench::intervals::Estimate;
 use crate::bench::measure::Metric;
 use crate::bench::measurements::{Cell, Measurements};
@@ -28,9 +29,13 @@ pub(super) fn scope(measured: &Measurements) -> String {
     let points = measured.points.len() as u64;
     let word = |number: u64, noun: &str| format!("{} {noun}{}", count(number), if number == 1 { "" } else { "s" });
     format!(
-        "{} in {}, seed {}, prices of {}",
+        "{} in {}, composed {}, seed {}, prices of {}",
         word(points, "point"),
         word(measured.sessions as u64, "session"),
+        match measured.view {
+            PointView::Call => "directly before the calls",
+            PointView::Request => "when their requests were sent",
+        },
         measured.seed,
         measured.model
     )
@@ -53,6 +58,25 @@ pub(super) fn above_tail(measured: &Measurements) -> Rows {
     for cell in measured.cells.iter().filter(|cell| cell.arm != "tail") {
         let mut row = vec![count(cell.budget_tokens), cell.arm.to_owned()];
         row.extend(cell.above_tail.iter().map(|above| percent(above.as_ref(), true)));
+        rows.push(row);
+    }
+    rows
+}
+
+/// What epochs lose against contexts that are composed afresh for each request, in points of a hundred, and what they cost
+/// of their price, in percent.
+pub(super) fn above_fresh(measured: &Measurements) -> Rows {
+    let mut first = head(&["budget", "arm"]);
+    first.push("cost".to_owned());
+    let mut rows = vec![first];
+    for cell in &measured.cells {
+        let (Some(above), Some(fresh)) = (&cell.above_fresh, measured.cell("ours", cell.budget_tokens)) else {
+            continue;
+        };
+        let mut row = vec![count(cell.budget_tokens), cell.arm.to_owned()];
+        row.extend(above.iter().map(|above| percent(above.as_ref(), true)));
+        let cost = cell.requests.cost_microusd as f64 / fresh.requests.cost_microusd.max(1) as f64;
+        row.push(format!("{:.1}%", 100.0 * cost));
         rows.push(row);
     }
     rows

@@ -1,6 +1,6 @@
 //! The report as one page that needs nothing else: tables and plots, no scripts, nothing loaded from anywhere.
 
-use super::figures::{Rows, above_tail, count, requests, scope, shares};
+use super::figures::{Rows, above_fresh, above_tail, count, requests, scope, shares};
 use super::plot::{Series, Whisker, colour, lines};
 use crate::bench::arms::all_arms;
 use crate::bench::measure::Metric;
@@ -44,6 +44,11 @@ pub fn html(measured: &Measurements) -> String {
     page.push_str(&format!("</div>\n{}", table(&shares(measured))));
     page.push_str("<h2>Above the tail window of the same budget, in points of a hundred</h2>\n");
     page.push_str(&table(&above_tail(measured)));
+    let fresh = above_fresh(measured);
+    if fresh.len() > 1 {
+        page.push_str("<h2>Epochs above ours composed afresh, in points of a hundred, and their cost</h2>\n");
+        page.push_str(&table(&fresh));
+    }
     page.push_str("<h2>Requests, with the prompt cache simulated</h2>\n<div class=\"plots\">\n");
     let read = series(measured, |cell| cell.requests.warm_read_share().map(|share| same(100.0 * share)));
     page.push_str(&lines("input read from the cache while it was warm", &budgets(measured), "%", 0.0, 100.0, &read));

@@ -1,5 +1,6 @@
 //! The report for programs: one object.
 
+use crate::bench::context_bench::PointView;
 use crate::bench::intervals::Estimate;
 use crate::bench::measure::Metric;
 use crate::bench::measurements::{Cell, Measurements};
@@ -10,6 +11,10 @@ use serde_json::{Map, Value, json};
 pub fn json(measured: &Measurements, timing: bool) -> Value {
     json!({
         "bench": "context",
+        "composed": match measured.view {
+            PointView::Call => "call",
+            PointView::Request => "request",
+        },
         "seed": measured.seed,
         "model": measured.model,
         "sessions": measured.sessions,
@@ -40,6 +45,9 @@ fn cell_json(cell: &Cell, timing: bool) -> Value {
             "input_cost_microusd": sums.cost_microusd,
         },
     });
+    if let Some((fields, above)) = value.as_object_mut().zip(cell.above_fresh.as_ref()) {
+        fields.insert("above_fresh".to_owned(), columns(above));
+    }
     if timing && let Some(fields) = value.as_object_mut() {
         let latency = cell.latency.map(|it| json!({ "p50_us": rounded(it.p50_us), "p99_us": rounded(it.p99_us) }));
         fields.insert("latency".to_owned(), latency.unwrap_or_default());

@@ -1,6 +1,6 @@
 //! The report for people: tables as Markdown writes them, with their columns aligned.
 
-use super::figures::{Rows, above_tail, latencies, points_of, requests, scope, shares};
+use super::figures::{Rows, above_fresh, above_tail, latencies, points_of, requests, scope, shares};
 use crate::bench::measure::Metric;
 use crate::bench::measurements::Measurements;
 
@@ -18,6 +18,7 @@ pub fn table(measured: &Measurements, timing: bool) -> String {
         &shares(measured),
     );
     section("above the tail window of the same budget, in points of a hundred", &above_tail(measured));
+    section("epochs above ours composed afresh, in points of a hundred, and their cost", &above_fresh(measured));
     section("points with such evidence", &points(measured));
     section("requests of the sessions, with the prompt cache simulated", &requests(measured));
     if timing {

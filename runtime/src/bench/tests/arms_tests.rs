@@ -32,7 +32,7 @@ fn own(pieces: &[(&str, u64)]) -> Vec<(String, u64)> {
 #[test]
 fn names_are_unique_and_the_baseline_is_among_them() {
     let names: Vec<&str> = all_arms().iter().map(|arm| arm.name()).collect();
-    assert_eq!(names, ["all", "tail", "mask", "summary", "bm25", "workset", "ours", "bag"]);
+    assert_eq!(names, ["all", "tail", "mask", "summary", "bm25", "workset", "ours", "epochs", "bag"]);
     assert!(names.contains(&baseline().name()));
     assert!(all_arms().iter().all(|arm| !arm.about().is_empty()));
 }

@@ -7,6 +7,7 @@ mod arms_tests;
 mod cache_tests;
 mod characters_tests;
 mod context_bench_tests;
+mod epochs_tests;
 mod evidence_tests;
 mod intervals_tests;
 mod item_tests;
@@ -21,7 +22,7 @@ mod session_tests;
 mod words_tests;
 
 use super::arms::all_arms;
-use super::{BenchPlan, BenchSession, ContextBench, Item, ItemKind, Measurements};
+use super::{BenchPlan, BenchSession, ContextBench, Item, ItemKind, Measurements, PointView};
 use crate::claude::ModelTable;
 use serde_json::Value;
 
@@ -68,7 +69,7 @@ pub(super) fn long(id: &str) -> BenchSession {
 /// A plan of all arms with two budgets.
 pub(super) fn plan() -> BenchPlan {
     let row = ModelTable::builtin().unwrap().row("claude-opus-5-5");
-    BenchPlan { arms: all_arms(), budgets: vec![1_000, 8_000], points: None, seed: 7, row }
+    BenchPlan { arms: all_arms(), budgets: vec![1_000, 8_000], points: None, seed: 7, row, view: PointView::Call }
 }
 
 /// What `plan` comes to over `sessions`.

@@ -1,6 +1,6 @@
 //! Reports: the same bytes each time, nothing that a page could run, nothing loaded from elsewhere.
 
-use super::super::{BenchPlan, Estimate, Latency, Measurements, html, json, table};
+use super::super::{BenchPlan, Estimate, Latency, Measurements, PointView, html, json, table};
 use super::{long, measured, plan};
 use crate::bench::measurements::Cell;
 use crate::bench::requests::RequestSums;
@@ -22,6 +22,7 @@ fn made() -> Measurements {
             Some(Estimate { mean: 0.0, low: 0.0, high: 0.0, points: 9 }),
         ],
         above_tail: [share(better), None, share(-better), share(0.0), None, None],
+        above_fresh: (arm == "epochs").then(|| [share(-better), None, share(0.0), None, share(0.01), None]),
         requests: RequestSums {
             requests: 1_234,
             tokens: 9_876_543,
@@ -38,6 +39,7 @@ fn made() -> Measurements {
         sessions: 1,
         seed: 7,
         model: "a <model> & \"more\"".to_owned(),
+        view: PointView::Call,
         budgets: vec![4_000, 16_000],
         arms: vec!["tail", "workset"],
         cells: vec![
@@ -52,7 +54,7 @@ fn made() -> Measurements {
 #[test]
 fn the_table() {
     expect![[r#"
-        1 point in 1 session, seed 7, prices of a <model> & "more"
+        1 point in 1 session, composed directly before the calls, seed 7, prices of a <model> & "more"
 
         evidence of the next action that is in the context, in percent (± half of the 95% interval)
 
@@ -99,6 +101,31 @@ fn the_table() {
 }
 
 #[test]
+fn epochs_are_compared_with_what_is_composed_afresh() {
+    let mut made = made();
+    for (cell, arm) in made.cells.iter_mut().zip(["ours", "epochs"]) {
+        cell.arm = arm;
+    }
+    let share = Some(Estimate { mean: -0.012, low: -0.03, high: 0.0, points: 9 });
+    made.cells[1].above_fresh = Some([share, None, share, None, share, None]);
+    made.cells[1].requests.cost_microusd /= 4;
+    let text = table(&made, false);
+    let row = text.lines().find(|line| line.contains("epochs") && line.contains("25.0%")).unwrap();
+    assert_eq!(row.matches("-1.2 ±1.5").count(), 3, "{text}");
+    assert_eq!(json(&made, false)["cells"][1]["above_fresh"]["id"]["mean"], -1.2);
+    assert!(html(&made).contains("Epochs above ours"));
+    // And by a run: the differences are those of the means.
+    let run = measured(BenchPlan { budgets: vec![1_000], ..plan() }, &[long("one"), long("two")]);
+    let (fresh, epochs) = (run.cell("ours", 1_000).unwrap(), run.cell("epochs", 1_000).unwrap());
+    let above = epochs.above_fresh.unwrap();
+    for column in [0, 2, 4] {
+        let [fresh, epochs, above] =
+            [fresh.shares[column], epochs.shares[column], above[column]].map(|it| it.unwrap().mean);
+        assert!((epochs - fresh - above).abs() < 1e-9, "{fresh} {epochs} {above}");
+    }
+}
+
+#[test]
 fn latencies_are_there_only_when_asked_for() {
     assert!(!table(&made(), false).contains("ms"));
     assert!(json(&made(), false)["cells"][0].get("latency").is_none());
@@ -136,7 +163,10 @@ fn real_reports_are_the_same_byte_for_byte() {
     assert_eq!(json(&one, false).to_string(), json(&two, false).to_string());
     assert_eq!(html(&one), html(&two));
     let text = table(&one, false);
-    assert!(text.lines().next().unwrap().contains(" points in 2 sessions, seed 7"), "{text}");
+    assert!(
+        text.lines().next().unwrap().contains(" points in 2 sessions, composed directly before the calls, seed 7"),
+        "{text}"
+    );
 }
 
 #[test]

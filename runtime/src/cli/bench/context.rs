@@ -2,7 +2,7 @@
 
 use super::sources::{self, Source};
 use crate::bench::points::{PointList, PointsError};
-use crate::bench::{Arm, BenchPlan, ContextBench, Measurements, all_arms, html, json, table};
+use crate::bench::{Arm, BenchPlan, ContextBench, Measurements, PointView, all_arms, html, json, table};
 use crate::cli::exit::{CliError, Exit};
 use crate::cli::invocation::Invocation;
 use crate::cli::progress::Progress;
@@ -50,6 +50,10 @@ pub(super) struct ContextCommand {
     /// The model whose cache and prices count [default: the configured one]
     #[arg(long, value_name = "ID")]
     model: Option<String>,
+    /// Compose where the request was sent, and add what the answer said before the call, word for word; otherwise contexts are
+    /// composed directly before the call, as the published figures are
+    #[arg(long)]
+    at_request: bool,
     /// Write the report as JSON too
     #[arg(long, value_name = "FILE")]
     json_file: Option<PathBuf>,
@@ -79,7 +83,8 @@ impl ContextCommand {
         }
         let model = self.model.as_ref().unwrap_or(&setup.config.values.model.value);
         let row = setup.models.row(model);
-        let mut bench = ContextBench::new(BenchPlan { arms, budgets, points, seed: self.seed, row });
+        let view = if self.at_request { PointView::Request } else { PointView::Call };
+        let mut bench = ContextBench::new(BenchPlan { arms, budgets, points, seed: self.seed, row, view });
         let mut progress = Progress::begin(invocation, "measuring");
         self.measure(source, &mut bench, &mut progress).await?;
         drop(progress);

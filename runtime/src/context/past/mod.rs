@@ -10,7 +10,7 @@ mod prompts;
 #[cfg(test)]
 mod tests;
 
-use super::working::WorkingSet;
+use super::working::{MissingRoom, WorkingSet};
 use prompts::Prompts;
 use retrace_events::payload::context::ContextPassage;
 use retrace_events::payload::session::PlanItem;
@@ -48,7 +48,7 @@ impl Past {
             plan: Vec::new(),
             cursor,
             cover: SummaryCover::default(),
-            working: WorkingSet::default(),
+            working: WorkingSet::of_seeds(),
         }
     }
 
@@ -81,6 +81,11 @@ impl Past {
             Some(Payload::Session(Session::Planned(planned))) => self.plan.clone_from(&planned.items),
             _ => {}
         }
+    }
+
+    /// What the present epoch lacks of what the next step most likely needs, within `room`.
+    pub(crate) fn lacking(&self, room: MissingRoom, redactor: &Redactor) -> Vec<ContextPassage> {
+        self.working.lacking(room, redactor)
     }
 
     /// What an epoch begins with whose conversation begins at event `kept_from`: at most about `budget_tokens`, the oldest first.

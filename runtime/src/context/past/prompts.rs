@@ -11,12 +11,13 @@ const KEPT: usize = 200;
 const MAX_BYTES: usize = 64 * 1024;
 
 /// The prompts of a session: the first, and the newest.
-#[derive(Default)]
+#[derive(Debug, Default)]
 pub(super) struct Prompts {
     first: Option<Prompt>,
     newest: VecDeque<Prompt>,
 }
 
+#[derive(Debug)]
 struct Prompt {
     event: EventId,
     seq: u64,

@@ -1,14 +1,16 @@
 //! The best windows that fit, and how they are shown: by file, in order of lines.
 
 use super::ranking::{Ranked, Source};
+use super::standing::{LinesOf, Standing};
 use super::windows::Window;
 use std::collections::{BTreeMap, HashSet};
 
 /// With less room than this nothing else is looked for, in bytes.
 const CRUMB_BYTES: usize = 100;
 
-/// Windows as text, chosen best first until `room_bytes` are full; what stands in `there` is not repeated.
-pub(super) fn shown(ranked: &[Ranked<'_>], room_bytes: usize, there: &str) -> String {
+/// Windows as text, chosen best first until `room_bytes` are full; what stands in `there` is not repeated. `standing` is told
+/// of them.
+pub(super) fn shown(ranked: &[Ranked<'_>], room_bytes: usize, there: &str, standing: &mut Standing) -> String {
     let mut groups: Vec<Group<'_>> = Vec::new();
     let mut places: BTreeMap<Key<'_>, usize> = BTreeMap::new();
     let mut used = 0;
@@ -31,7 +33,7 @@ pub(super) fn shown(ranked: &[Ranked<'_>], room_bytes: usize, there: &str) -> St
         used += cost;
         let place = *places.entry(key).or_insert(groups.len());
         if place == groups.len() {
-            groups.push(Group { label, windows: Vec::new(), ends: HashSet::new() });
+            groups.push(Group { key, label, windows: Vec::new(), ends: HashSet::new() });
         }
         if let Some(group) = groups.get_mut(place) {
             if source.has_numbers() {
@@ -40,7 +42,11 @@ pub(super) fn shown(ranked: &[Ranked<'_>], room_bytes: usize, there: &str) -> St
             group.windows.push((numbers, text));
         }
     }
-    groups.into_iter().map(Group::shown).collect::<Vec<_>>().join("\n")
+    let mut texts = Vec::with_capacity(groups.len());
+    for group in groups {
+        texts.push(group.shown(standing));
+    }
+    texts.join("\n")
 }
 
 /// What a window is of: a file, or the output with a number.
@@ -50,8 +56,18 @@ enum Key<'a> {
     Output(u64),
 }
 
+impl Key<'_> {
+    fn lines(self) -> LinesOf {
+        match self {
+            Self::File(path) => LinesOf::file(path),
+            Self::Output(_) => LinesOf::OUTPUTS,
+        }
+    }
+}
+
 /// The chosen windows of a file or an output.
 struct Group<'a> {
+    key: Key<'a>,
     label: std::borrow::Cow<'a, str>,
     windows: Vec<((u64, u64), String)>,
     ends: HashSet<u64>,
@@ -64,8 +80,12 @@ impl Group<'_> {
     }
 
     /// Under one header, in order of lines; where a run of lines begins, its first number.
-    fn shown(mut self) -> String {
+    fn shown(mut self, standing: &mut Standing) -> String {
         self.windows.sort_by_key(|(numbers, _)| *numbers);
+        let follows = |one: &((u64, u64), String), next: &((u64, u64), String)| one.0.1 > 0 && one.0.1 + 1 == next.0.0;
+        for run in self.windows.chunk_by(follows) {
+            standing.mark(self.key.lines(), run.iter().flat_map(|(_, text)| text.split('\n')), 0);
+        }
         let mut text = format!("## {}", self.label);
         let mut before = None;
         for ((first, last), window) in &self.windows {

@@ -42,7 +42,7 @@ impl Excerpt {
 }
 
 /// The beginning and the end of `text` within `tokens`, at ends of lines where there are lines.
-pub(super) fn cut(text: &str, tokens: usize, head_share: f64) -> String {
+pub(crate) fn cut(text: &str, tokens: usize, head_share: f64) -> String {
     let bytes = tokens * 4;
     if text.len() <= bytes + SLACK_BYTES {
         return text.to_owned();

@@ -57,7 +57,7 @@ impl LineText {
 
     /// What is shown of it.
     pub(super) fn shown(&self) -> &str {
-        first(&self.text, SHOWN_BYTES)
+        shown(&self.text)
     }
 
     /// What it has.
@@ -69,6 +69,11 @@ impl LineText {
             LineFacts { words: all.into_boxed_slice(), ids, defines: defines(text) }
         })
     }
+}
+
+/// As much of a line as is shown.
+pub(super) fn shown(text: &str) -> &str {
+    first(text, SHOWN_BYTES)
 }
 
 /// As much of a line as is kept.

@@ -62,6 +62,7 @@ impl WorkingSet {
     pub fn apply(&mut self, event: &Event) {
         self.at_event(event.envelope.seq);
         told(event, &mut |told| self.hear(told));
+        self.hear_of_context(event);
     }
 
     fn hear(&mut self, told: Told<'_>) {

@@ -10,10 +10,10 @@ use std::sync::OnceLock;
 const MAX_WINDOWS: usize = 3_000;
 
 /// How much of one text is cut into windows, in lines.
-const MAX_LINES: usize = 3_000;
+pub(super) const MAX_LINES: usize = 3_000;
 
 /// How much of a line is kept, in bytes.
-const LINE_BYTES: usize = 300;
+pub(super) const LINE_BYTES: usize = 300;
 
 /// Shorter windows say nothing, in bytes.
 const MIN_BYTES: usize = 20;
@@ -23,6 +23,8 @@ const MIN_BYTES: usize = 20;
 pub(super) struct OutputWindow {
     /// The number of what it is from, counted from the session's beginning.
     pub(super) number: u64,
+    /// The event that told it.
+    pub(super) seq: u64,
     /// Its first line, from 0.
     pub(super) first: usize,
     /// Its text.
@@ -54,7 +56,7 @@ impl Outputs {
     }
 
     /// Takes in a text.
-    pub(super) fn add(&mut self, number: u64, text: &str, at: Moment, said: bool) {
+    pub(super) fn add(&mut self, (number, seq): (u64, u64), text: &str, at: Moment, said: bool) {
         let mut lines = text.split('\n').take(MAX_LINES).map(|line| first(line, LINE_BYTES)).peekable();
         let mut start = 0;
         while lines.peek().is_some() {
@@ -62,7 +64,15 @@ impl Outputs {
             let text = window.join("\n");
             if text.len() > MIN_BYTES {
                 let text = text.into_boxed_str();
-                self.windows.push_back(OutputWindow { number, first: start, text, at, said, facts: OnceLock::new() });
+                self.windows.push_back(OutputWindow {
+                    number,
+                    seq,
+                    first: start,
+                    text,
+                    at,
+                    said,
+                    facts: OnceLock::new(),
+                });
             }
             start += window.len();
         }

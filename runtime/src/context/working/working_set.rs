@@ -8,6 +8,7 @@ use super::name_counts::NameCounts;
 use super::outputs::Outputs;
 use super::ranking::{Ranked, ranked};
 use super::recent::{RecentKind, RecentTexts};
+use super::standing::Standing;
 use super::transcript::Transcript;
 use super::{calls, logged_calls::LoggedCalls};
 use std::collections::VecDeque;
@@ -36,9 +37,12 @@ pub struct WorkingSet {
     /// How much has happened.
     pub(super) count: u64,
     pub(super) calls: LoggedCalls,
+    /// What stands in the present epoch, and the first event whose words do.
+    pub(super) standing: Standing,
+    pub(super) epoch_from: u64,
     recent: RecentTexts,
-    now: Moment,
-    seq: u64,
+    pub(super) now: Moment,
+    pub(super) seq: u64,
     /// Events, with the moment before each.
     marks: VecDeque<(u64, Moment)>,
 }
@@ -47,6 +51,11 @@ impl WorkingSet {
     /// One that also counts names, for contexts that are composed afresh.
     pub(crate) fn with_names() -> Self {
         Self { names: Some(NameCounts::default()), ..Self::default() }
+    }
+
+    /// One for the seeds of epochs only, which keep the newest steps word for word: it has no transcript of them.
+    pub(crate) fn of_seeds() -> Self {
+        Self { transcript: Transcript::off(), ..Self::default() }
     }
 
     /// The events from now on have this number or a higher one.
@@ -85,7 +94,7 @@ impl WorkingSet {
         }
         match happening {
             Happening::Said { by, text } => {
-                self.outputs.add(number, text, self.now, true);
+                self.outputs.add((number, self.seq), text, self.now, true);
                 self.recent.add(RecentKind::Said(*by), text, false);
             }
             Happening::Called { action, text } => self.called(action, text),
@@ -94,6 +103,7 @@ impl WorkingSet {
     }
 
     fn called(&mut self, action: &Action, text: &str) {
+        self.mark_call(action);
         self.recent.add(RecentKind::Call { plans: *action == Action::Plan }, text, action.writes());
         if let Some(place) = action.place() {
             self.places.add(place);
@@ -108,13 +118,14 @@ impl WorkingSet {
 
     fn came(&mut self, number: u64, action: &Action, outcome: &Outcome<'_>, text: &str) {
         let at = self.now;
+        self.mark_result(action, outcome, text);
         let prints = match action {
             Action::Run { .. } | Action::Other { .. } | Action::Plan | Action::Write { .. } => true,
             Action::Read { .. } | Action::Edit { .. } | Action::Search { .. } => false,
         };
         self.recent.add(RecentKind::Result { prints }, text, false);
         if matches!(action, Action::Run { .. } | Action::Other { .. }) {
-            self.outputs.add(number, text, at, false);
+            self.outputs.add((number, self.seq), text, at, false);
         }
         match (action, outcome) {
             (Action::Read { path, .. }, Outcome::Shown { views, whole }) => self.files.read(path, views, *whole, at),

@@ -1,16 +1,19 @@
 //! Tests of what is kept of a session.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
+mod bounds_tests;
+
 use super::passages::{Room, cut, passage};
 use super::*;
 use proptest::prelude::*;
 use retrace_events::log::MemoryLog;
 use retrace_events::mint::SeededMint;
-use retrace_events::payload::context::ContextSource;
+use retrace_events::payload::Context;
+use retrace_events::payload::context::{ContextEpochStarted, ContextSource};
 use retrace_events::payload::session::{PlanStatus, SessionPlanned};
 use retrace_events::payload::tool::{ToolCalled, ToolEffect, ToolFinished};
 use retrace_events::payload::turn::{PromptSource, TurnAnswered, TurnEnded, TurnOutcome, TurnPrompted, Usage};
-use retrace_events::testing::example_stream;
+use retrace_events::testing::{example_payloads, example_stream};
 use retrace_events::{CallId, EventId, Hash, Writer};
 
 /// A log with a session that grows by prompts, steps and plans.
@@ -70,6 +73,16 @@ impl Growing {
 
     async fn end(&mut self) {
         self.add(TurnEnded { outcome: TurnOutcome::Completed, note: "done".to_owned() }).await;
+    }
+
+    /// A fresh epoch that begins with what is said next.
+    async fn rotate(&mut self) {
+        let example = example_payloads().into_iter().find_map(|payload| match payload {
+            Payload::Context(Context::EpochStarted(start)) => Some(start),
+            _ => None,
+        });
+        let from_seq = self.writer.next_seq();
+        self.add(ContextEpochStarted { from_seq, seed: Vec::new(), ..example.unwrap() }).await;
     }
 
     async fn past(&self) -> Past {

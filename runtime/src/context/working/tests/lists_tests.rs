@@ -65,15 +65,15 @@ fn names_are_bounded_and_the_best_stay() {
 fn outputs_are_cut_into_windows_of_ten_lines() {
     let mut outputs = Outputs::default();
     let lines: Vec<String> = (1..=25).map(|n| format!("output line {n}")).collect();
-    outputs.add(3, &lines.join("\n"), 7, false);
-    outputs.add(4, "short", 8, true);
+    outputs.add((3, 0), &lines.join("\n"), 7, false);
+    outputs.add((4, 0), "short", 8, true);
     let found: Vec<_> =
         outputs.iter().map(|window| (window.number, window.first, window.text.lines().count())).collect();
     assert_eq!(found, [(3, 0, 10), (3, 10, 10), (3, 20, 5)]);
     let window = outputs.iter().next().unwrap();
     assert!(window.facts().0.counts.iter().any(|(word, count)| (*word, *count) == (hash("output"), 10)));
     for n in 0..40 {
-        outputs.add(n, &"a longer line of output\n".repeat(1_000), 9, false);
+        outputs.add((n, 0), &"a longer line of output\n".repeat(1_000), 9, false);
     }
     assert_eq!(outputs.iter().count(), 3_000);
     assert!(outputs.iter().all(|window| window.number >= 10));

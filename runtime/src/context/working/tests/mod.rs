@@ -7,13 +7,16 @@ mod calls_tests;
 mod file_model_tests;
 mod files_tests;
 mod hostile_tests;
+mod in_epoch_tests;
 mod known_file_tests;
 mod lists_tests;
 mod logged_calls_tests;
 mod matching_tests;
+mod missing_tests;
 mod passages_tests;
 mod ranking_tests;
 mod results_tests;
+mod standing_tests;
 mod transcript_tests;
 mod words_tests;
 
