@@ -2,6 +2,8 @@
 
 pub mod localisation;
 pub mod locomo;
+pub mod logged_session;
+pub mod made;
 pub mod recorded;
 pub mod scale;
 
@@ -92,6 +94,7 @@ fn epoch() -> Payload {
         seed: Vec::new(),
         from_seq: 0,
         why: "bench".into(),
+        compacted: None,
     }
     .into()
 }

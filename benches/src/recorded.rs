@@ -82,7 +82,7 @@ impl RecordedSession {
     /// # Errors
     /// When an event is too large.
     pub fn events(&self, stream: &StreamId, vary: &dyn Fn(&str) -> String) -> Result<Vec<Envelope>, CodecError> {
-        let mut chain = Chain { stream: stream.clone(), next_seq: 0, prev_hash: Hash::GENESIS, at: Timestamp(0) };
+        let mut chain = Chain::new(stream.clone(), Timestamp(0));
         let title = self.lines.iter().find(|line| line.kind == "user").map_or("", |line| line.text.as_str());
         let started = SessionStarted {
             title: title.chars().take(80).collect(),
@@ -151,21 +151,29 @@ fn answered(kind: &str, field: &str, text: &str) -> Payload {
     .into()
 }
 
-fn time(text: &str) -> Timestamp {
+pub(crate) fn time(text: &str) -> Timestamp {
     let parsed: Result<jiff::Timestamp, _> = text.parse();
     Timestamp(parsed.map_or(0, |at| u64::try_from(at.as_millisecond()).unwrap_or(0)))
 }
 
 /// Events of one stream, one behind the other.
-struct Chain {
+pub(crate) struct Chain {
     stream: StreamId,
-    next_seq: u64,
+    /// The number of the next event.
+    pub(crate) next_seq: u64,
     prev_hash: Hash,
-    at: Timestamp,
+    /// When the next event is made.
+    pub(crate) at: Timestamp,
 }
 
 impl Chain {
-    fn next(&mut self, payload: &Payload) -> Result<Envelope, CodecError> {
+    /// A stream without events.
+    pub(crate) const fn new(stream: StreamId, at: Timestamp) -> Self {
+        Self { stream, next_seq: 0, prev_hash: Hash::GENESIS, at }
+    }
+
+    /// The next event.
+    pub(crate) fn next(&mut self, payload: &Payload) -> Result<Envelope, CodecError> {
         let name = Hash::of(format!("{}/{}", self.stream, self.next_seq).as_bytes()).to_string();
         let random = u128::from_str_radix(name.get(..20).unwrap_or("0"), 16).unwrap_or(0);
         // A UUIDv7: 48 bits of time, then what tells it apart.

@@ -25,6 +25,7 @@ mod policy;
 mod probe;
 mod proof;
 mod sandbox;
+pub mod snapshot;
 mod spawner;
 
 pub use retrace_guest::message::{

@@ -54,6 +54,51 @@ def refused(client, what, messages, expected, **changes):
     raise SystemExit(f"failed: {what} was accepted")
 
 
+def compaction(client, history, second):
+    """A summary on demand, and the conversation that goes on behind it with its thinking."""
+    beta = "compact-2026-09-04"
+    model = client.beta.models.retrieve(MODEL, betas=[beta])
+    check(model.capabilities.compaction.summarize.supported, "the model is said to write summaries")
+
+    def send(messages, betas=(beta,), **changes):
+        request = {"model": MODEL, "max_tokens": 2000, "system": SYSTEM, "tools": TOOLS, "messages": messages}
+        return client.beta.messages.create(**request, betas=list(betas), **changes)
+
+    wish = {"type": "summarize"}
+    older = history[:1]
+    summary = send(older, compaction=wish)
+    check(summary.stop_reason == "compaction", "a summary is written")
+    block = summary.content[0]
+    check(block.type == "compaction" and "How many lines" in block.content and bool(block.signature), "it is one signed block")
+    part = summary.usage.iterations[0]
+    check(part.type == "compaction" and part.output_tokens > 0 and summary.usage.output_tokens == 0, "its usage is listed apart")
+    with client.beta.messages.stream(
+        model=MODEL, max_tokens=2000, system=SYSTEM, tools=TOOLS, messages=older, betas=[beta], compaction=wish
+    ) as stream:
+        streamed = stream.get_final_message()
+    check(streamed.content[0] == block and streamed.stop_reason == "compaction", "the same with streaming")
+
+    behind = [{"role": "assistant", "content": summary.content}] + history[1:]
+    answer = send(behind)
+    check(answer.content[-1].text == "It has 42 lines." and answer.id == second.id, "kept turns are answered behind it, thinking and all")
+
+    def declined(what, expected, code, messages, **changes):
+        try:
+            send(messages, **changes)
+        except anthropic.BadRequestError as error:
+            details = error.body["error"].get("details") or {}
+            check(expected in error.message and details.get("error_code") == code, f"{what}: {error.status_code}")
+            return
+        raise SystemExit(f"failed: {what} was accepted")
+
+    altered = [{"role": "assistant", "content": [{**block.to_dict(), "content": "something else"}]}] + history[1:]
+    declined("an altered summary", "content", "compaction_content_mismatch", altered)
+    declined("a summary in the wrong place", "must be sent first", "compaction_block_misplaced", history[:1] + behind)
+    declined("a wish without the header", "requires anthropic-beta", None, older, betas=(), compaction=wish)
+    declined("a block without the header", "does not match", None, behind, betas=())
+    declined("a wish with an open call", "`tool_use` ids were found", None, history[:2], compaction=wish)
+
+
 def main():
     base_url = sys.argv[1]
     key = sys.argv[2] if len(sys.argv) > 2 else "scripted-key"
@@ -97,6 +142,7 @@ def main():
     refused(client, "altered tools", history, "different conversation", tools=TOOLS[:1])
     refused(client, "too many tokens", messages, "maximum allowed number of output tokens", max_tokens=1_000_000)
     refused(client, "a model that is none", messages, "model: claude-nonsense", model="claude-nonsense")
+    compaction(client, history, second)
     try:
         ask(anthropic.Anthropic(api_key="wrong", base_url=base_url), messages)
     except anthropic.AuthenticationError:

@@ -57,6 +57,7 @@ const CONFINED: &[(&str, &str)] = &[
     ("async-nats", "retrace-events"),
     ("bincode", "retrace-events"),
     ("rusqlite", "retrace-events"),
+    ("rusqlite", "retrace-sandbox"),
     ("bollard", "retrace-sandbox"),
     ("fastembed", "retrace-indexer"),
     ("lancedb", "retrace-indexer"),
@@ -98,12 +99,14 @@ fn confinement(tree: &Tree) -> Vec<Finding> {
     let mut found = Vec::new();
     for (path, manifest) in manifests(tree) {
         for (dependency, table, _) in dependencies(&manifest) {
-            let home = CONFINED.iter().find(|(known, _)| *known == dependency).map(|(_, home)| *home);
+            let homes: Vec<&str> =
+                CONFINED.iter().filter(|(known, _)| *known == dependency).map(|(_, home)| *home).collect();
             let room =
                 CRATES.iter().find(|(_, folder, _)| path == format!("{folder}/Cargo.toml")).map_or("", |it| it.0);
             let is_product = table != "dev-dependencies" && !matches!(room, "retrace-tests" | "retrace-benches");
-            if let Some(home) = home.filter(|home| is_product && *home != room) {
-                found.push(Finding::file(path, format!("`{dependency}` is named by `{home}` only")));
+            if is_product && !homes.is_empty() && !homes.contains(&room) {
+                let homes = homes.join("` and `");
+                found.push(Finding::file(path, format!("`{dependency}` is named by `{homes}` only")));
             }
         }
     }
@@ -211,7 +214,7 @@ fn each_large_dependency_has_one_home() {
         &example,
         expect![[r#"
             events/Cargo.toml: `bollard` is named by `retrace-sandbox` only
-            runtime/Cargo.toml: `rusqlite` is named by `retrace-events` only
+            runtime/Cargo.toml: `rusqlite` is named by `retrace-events` and `retrace-sandbox` only
         "#]],
     );
 }

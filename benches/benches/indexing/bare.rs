@@ -5,14 +5,14 @@ use retrace_indexer::Document;
 use std::path::Path;
 use std::time::Duration;
 use tantivy::collector::TopDocs;
-use tantivy::query::TermQuery;
+use tantivy::query::{QueryParser, TermQuery};
 use tantivy::schema::{FAST, IndexRecordOption, STORED, STRING, Schema, TEXT};
-use tantivy::{Index, TantivyDocument, Term};
+use tantivy::{Index, IndexReader, TantivyDocument, Term};
 
 /// Indexes `texts` in `folder` with one thread, and how long that takes.
-pub(crate) fn index<'a>(
+pub(crate) fn index(
     folder: &Path,
-    documents: impl Iterator<Item = (&'a str, &'a str)>,
+    documents: impl Iterator<Item = (impl AsRef<str>, impl AsRef<str>)>,
     memory_bytes: usize,
 ) -> Duration {
     std::fs::create_dir_all(folder).unwrap();
@@ -25,8 +25,8 @@ pub(crate) fn index<'a>(
         let mut writer = index.writer_with_num_threads::<TantivyDocument>(1, memory_bytes).unwrap();
         for (at, (name, words)) in documents.enumerate() {
             let mut document = TantivyDocument::default();
-            document.add_text(key, name);
-            document.add_text(text, words);
+            document.add_text(key, name.as_ref());
+            document.add_text(text, words.as_ref());
             document.add_u64(number, at as u64);
             writer.add_document(document).unwrap();
         }
@@ -51,6 +51,32 @@ pub(crate) fn searches(folder: &Path, words: &[&str]) -> Vec<Duration> {
         timed(search).1
     };
     words.iter().map(one).collect()
+}
+
+/// What [`index`] made, to be asked for many words at once.
+pub(crate) struct BareIndex {
+    reader: IndexReader,
+    parser: QueryParser,
+}
+
+impl BareIndex {
+    /// Opens what [`index`] made in `folder`.
+    pub(crate) fn open(folder: &Path) -> Self {
+        let index = Index::open_in_dir(folder).unwrap();
+        let text = index.schema().get_field("text").unwrap();
+        Self { reader: index.reader().unwrap(), parser: QueryParser::for_index(&index, vec![text]) }
+    }
+
+    /// How long it takes to find the best `limit` documents with any of `words`, and to read them.
+    pub(crate) fn search(&self, words: &str, limit: usize) -> Duration {
+        timed(|| {
+            let (query, _) = self.parser.parse_query_lenient(words);
+            let searcher = self.reader.searcher();
+            let found = searcher.search(&query, &TopDocs::with_limit(limit).order_by_score()).unwrap();
+            found.into_iter().map(|(_, address)| searcher.doc(address).unwrap()).collect::<Vec<TantivyDocument>>()
+        })
+        .1
+    }
 }
 
 /// As [`index`], by our own writer.

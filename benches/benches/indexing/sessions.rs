@@ -2,6 +2,7 @@
 
 use super::bare;
 use super::figures::{memory, rate, size, spread};
+use super::number;
 use super::queries::queries;
 use retrace_benches::recorded::{RecordedSession, recorded_sessions};
 use retrace_benches::stream;
@@ -161,8 +162,4 @@ async fn latency(sources: &Sources, asked: &[String]) -> String {
         times.push(begun.elapsed());
     }
     format!("{}; {found} found something", spread(&mut times))
-}
-
-fn number(name: &str) -> Option<u64> {
-    std::env::var(name).ok()?.parse().ok()
 }

@@ -45,7 +45,13 @@ pub fn referenced_blobs(payload: &Payload) -> Vec<BlobRef> {
             | Session::Imported(_),
         )
         | Payload::Context(
-            Context::EpochStarted(_) | Context::Retrieved(_) | Context::ImageAttached(_) | Context::Compacted(_),
+            Context::EpochStarted(_)
+            | Context::Retrieved(_)
+            | Context::ImageAttached(_)
+            | Context::Compacted(_)
+            | Context::CompactionRequested(_)
+            | Context::CompactionAnswered(_)
+            | Context::CompactionFailed(_),
         )
         | Payload::Sandbox(
             Sandbox::Started(_) | Sandbox::Stopped(_) | Sandbox::LimitHit(_) | Sandbox::NetworkAttempted(_),

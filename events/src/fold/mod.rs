@@ -4,8 +4,10 @@
 //! that replays it years later all see the same. What to do next is decided by the runtime from this state.
 
 mod calls;
+mod compaction;
 mod images;
 mod imported;
+mod kept_outputs;
 mod measured;
 mod queue;
 mod session_state;
@@ -16,17 +18,23 @@ mod transcript;
 mod turn_state;
 
 #[cfg(test)]
+mod compaction_tests;
+#[cfg(test)]
 mod conversation_tests;
 #[cfg(test)]
 mod imported_tests;
+#[cfg(test)]
+mod kept_outputs_tests;
 #[cfg(test)]
 mod load_tests;
 #[cfg(test)]
 mod tests;
 
 pub use calls::{CallApproval, CallProgress, OpenCall};
+pub use compaction::{AskedCompaction, CameCompaction, Compaction};
 pub use images::PendingImages;
 pub use imported::ImportedPart;
+pub use kept_outputs::KeptOutputs;
 pub use measured::{Measured, SentRequest};
 pub use queue::QueuedPrompt;
 pub use session_state::{Epoch, SessionState};

@@ -1,8 +1,10 @@
 //! [`SessionState`] and how each event changes it.
 
 use super::calls::{CallApproval, CallProgress, OpenCall, calls_in};
+use super::compaction::Compaction;
 use super::images::PendingImages;
 use super::imported::ImportedPart;
+use super::kept_outputs::KeptOutputs;
 use super::measured::{Measured, SentRequest};
 use super::queue::QueuedPrompt;
 use super::step_record::keep_step;
@@ -10,14 +12,13 @@ use super::step_text::StepText;
 use super::totals::Totals;
 use super::transcript::{Transcript, TranscriptItem};
 use super::turn_state::{Stage, TurnState};
-use crate::blob::BlobRef;
 use crate::envelope::{Envelope, Event};
 use crate::hash::Hash;
 use crate::id::{CallId, EventId, Timestamp};
 use crate::payload::session::PlanItem;
 use crate::payload::settings::Settings;
 use crate::payload::{Context, Payload, Session, Tool, Turn, context, tool, turn};
-use std::collections::{HashMap, VecDeque};
+use std::collections::VecDeque;
 
 /// About how many bytes of text make a token.
 const BYTES_PER_TOKEN: usize = 4;
@@ -27,6 +28,8 @@ const BYTES_PER_TOKEN: usize = 4;
 pub struct Epoch {
     /// The event that began it.
     pub event: EventId,
+    /// Its place.
+    pub seq: u64,
     /// What it says.
     pub start: context::ContextEpochStarted,
 }
@@ -50,6 +53,8 @@ pub struct SessionState {
     pub epoch: Option<Epoch>,
     /// The conversation since the epoch began.
     pub transcript: Transcript,
+    /// What has come of asking the API for a summary in this epoch.
+    pub compaction: Compaction,
     /// The turn that is going on.
     pub turn: Option<TurnState>,
     /// The calls of the newest answer, while one of them has no result.
@@ -67,7 +72,7 @@ pub struct SessionState {
     /// What it has used.
     pub totals: Totals,
     /// Whole outputs, for calls whose result shows only a part.
-    pub outputs: HashMap<CallId, BlobRef>,
+    pub outputs: KeptOutputs,
     /// What another program did before the session came here.
     pub imported: Option<ImportedPart>,
     /// Whether it was closed for good.
@@ -265,9 +270,12 @@ impl SessionState {
         match event {
             Context::EpochStarted(start) => {
                 // A first epoch takes in the prompt that was logged just before it, and what another program did.
-                if self.epoch.is_some() || self.imported.is_some() {
+                if start.compacted.is_some() {
+                    self.transcript.drop_before(start.from_seq);
+                } else if self.epoch.is_some() || self.imported.is_some() {
                     self.transcript.carry_over(start.from_seq);
                 }
+                self.compaction = Compaction::default();
                 if self.epoch.as_ref().is_some_and(|before| before.start.model != start.model) {
                     self.measured = None;
                 }
@@ -276,7 +284,7 @@ impl SessionState {
                     turn.failed_attempts = 0;
                     turn.stage = Stage::Ask { not_before: Timestamp(0) };
                 }
-                self.epoch = Some(Epoch { event: envelope.id, start: start.clone() });
+                self.epoch = Some(Epoch { event: envelope.id, seq: envelope.seq, start: start.clone() });
             }
             Context::Retrieved(found) => {
                 self.transcript.push(envelope.seq, TranscriptItem::Passages(found.passages.clone()));
@@ -288,6 +296,19 @@ impl SessionState {
                 let (text, source) = (compacted.summary.clone(), context::ContextSource::Summary(compacted.by.clone()));
                 let summary = context::ContextPassage { text, source, tokens, score_milli: 0 };
                 self.transcript.push(envelope.seq, TranscriptItem::Passages(vec![summary]));
+            }
+            Context::CompactionRequested(request) => {
+                self.totals.requests += 1;
+                self.compaction.requested(envelope.id, request);
+            }
+            Context::CompactionAnswered(answer) => {
+                self.totals.add_aside(&answer.usage, answer.cost_microusd);
+                self.compaction.answered(envelope.id, answer);
+            }
+            Context::CompactionFailed(failed) => {
+                let unknown = &mut self.totals.unknown_cost_microusd;
+                *unknown = unknown.saturating_add(failed.billed_microusd);
+                self.compaction.failed(envelope.at, failed);
             }
         }
     }

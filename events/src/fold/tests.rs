@@ -103,6 +103,7 @@ pub(super) fn epoch() -> ContextEpochStarted {
         seed: Vec::new(),
         from_seq: 0,
         why: String::new(),
+        compacted: None,
     }
 }
 

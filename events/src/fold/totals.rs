@@ -54,6 +54,11 @@ impl Totals {
 
     pub(super) fn add(&mut self, usage: &Usage, cost_microusd: u64) {
         self.steps += 1;
+        self.add_aside(usage, cost_microusd);
+    }
+
+    /// Adds an answer that is no step of a turn.
+    pub(super) fn add_aside(&mut self, usage: &Usage, cost_microusd: u64) {
         self.cost_microusd = self.cost_microusd.saturating_add(cost_microusd);
         let sum = &mut self.usage;
         for (total, more) in [

@@ -91,11 +91,17 @@ impl Transcript {
         self.seqs.push(seq);
     }
 
-    /// Begins a new epoch: what is older than `from_seq` goes, the rest is carried over.
-    pub(super) fn carry_over(&mut self, from_seq: u64) {
+    /// Begins a new epoch behind a summary that the API wrote: what is older than `from_seq` goes, and the rest stays as it is,
+    /// since thinking may stand behind such a summary.
+    pub(super) fn drop_before(&mut self, from_seq: u64) {
         let first = self.seqs.partition_point(|seq| *seq < from_seq);
         self.items.drain(..first);
         self.seqs.drain(..first);
+    }
+
+    /// Begins a new epoch: what is older than `from_seq` goes, the rest is carried over.
+    pub(super) fn carry_over(&mut self, from_seq: u64) {
+        self.drop_before(from_seq);
         for item in &mut self.items {
             if let TranscriptItem::Answer { carried_over, .. } = item {
                 *carried_over = true;

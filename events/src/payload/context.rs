@@ -1,5 +1,7 @@
 //! `context.*`: what goes into a request besides prompts, answers and results.
 
+use super::turn::{TurnFailure, Usage};
+use crate::hash::Hash;
 use crate::id::{CallId, EventId};
 use serde::{Deserialize, Serialize};
 
@@ -7,13 +9,19 @@ subject! {
     /// What goes into requests besides the conversation.
     Context {
         /// A fresh context; everything after it is appended to it.
-        EpochStarted(ContextEpochStarted) = "context.epoch_started", 3;
+        EpochStarted(ContextEpochStarted) = "context.epoch_started", 4;
         /// Something was found and put at the tail.
         Retrieved(ContextRetrieved) = "context.retrieved", 2;
         /// An image, before the prompt or the result it belongs to.
         ImageAttached(ContextImageAttached) = "context.image_attached", 1;
         /// A summary has taken the place of the conversation before it.
         Compacted(ContextCompacted) = "context.compacted", 1;
+        /// The API is about to be asked for a summary.
+        CompactionRequested(ContextCompactionRequested) = "context.compaction_requested", 1;
+        /// It answered.
+        CompactionAnswered(ContextCompactionAnswered) = "context.compaction_answered", 1;
+        /// It could not be had.
+        CompactionFailed(ContextCompactionFailed) = "context.compaction_failed", 1;
     }
 }
 
@@ -45,6 +53,9 @@ pub struct ContextEpochStarted {
     pub from_seq: u64,
     /// Why it began.
     pub why: String,
+    /// The API's own summary of everything before `from_seq`: its compaction block as raw JSON (one object), which stands first in
+    /// every request of the epoch, byte for byte as it came.
+    pub compacted: Option<String>,
 }
 
 /// Something put into the context, and where it is from.
@@ -121,4 +132,66 @@ pub struct ContextCompacted {
     pub summary: String,
     /// Who wrote it and why: `claude-code: auto`.
     pub by: String,
+}
+
+/// The API is about to be asked for a summary of the conversation, beside the turn that is going on. Its body is that of
+/// the request whose answer is event `until_seq`, with the wish for a summary.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ContextCompactionRequested {
+    /// The `context.epoch_started` event it is rendered from.
+    pub epoch: EventId,
+    /// The first event that is not summarized: an answer. What is older is.
+    pub until_seq: u64,
+    /// The hash of the body's exact bytes.
+    pub body_hash: Hash,
+    /// The body's size in bytes.
+    pub body_bytes: u64,
+    /// The model asked.
+    pub model: String,
+    /// Input tokens, estimated from the body's size.
+    pub estimated_input_tokens: u64,
+    /// The most it can cost, in millionths of a US dollar.
+    pub cost_bound_microusd: u64,
+    /// Why it is made.
+    pub why: String,
+}
+
+/// What came of a wish for a summary.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ContextCompactionAnswered {
+    /// The request.
+    pub request: EventId,
+    /// The compaction block as raw JSON (one object), not redacted; `None` when the API wrote no summary.
+    pub block: Option<String>,
+    /// Why it stopped, in the API's word.
+    pub stop_reason: String,
+    /// The model that answered, by its own word.
+    pub model: String,
+    /// Tokens used.
+    pub usage: Usage,
+    /// What it cost, in millionths of a US dollar, by the model's row of the price table.
+    pub cost_microusd: u64,
+    /// The API's id of the request.
+    pub request_id: Option<String>,
+    /// From sending to the end of the answer, in milliseconds.
+    pub duration_ms: u64,
+}
+
+/// A wish for a summary that came to nothing.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ContextCompactionFailed {
+    /// The request.
+    pub request: EventId,
+    /// What happened.
+    pub failure: TurnFailure,
+    /// The HTTP status, when there was one.
+    pub status: Option<u16>,
+    /// What the API or the transport said, redacted.
+    pub message: String,
+    /// The API's id of the request.
+    pub request_id: Option<String>,
+    /// Upper bound of what it may have cost, in millionths of a US dollar; 0 when it surely was not billed.
+    pub billed_microusd: u64,
+    /// How long to wait before another attempt, in milliseconds; `None` when there will be none in this epoch.
+    pub retry_in_ms: Option<u64>,
 }

@@ -14,11 +14,11 @@ subject! {
 /// The workspace's files as a content-addressed tree.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WorkspaceSnapshotted {
-    /// The git object id of the tree.
+    /// The id of the tree in the store of snapshots.
     pub tree: String,
     /// The tree before it.
     pub previous: Option<String>,
-    /// The git object id of the saved HEAD, refs and index of the workspace's own repository, when it is one.
+    /// The id of the workspace's own `.git` there, when it has one.
     pub git_state: Option<String>,
     /// The call after which it was taken; `None` for a session's first.
     pub after: Option<CallId>,

@@ -200,6 +200,7 @@ fn contexts() -> Vec<Payload> {
             ],
             from_seq: 90,
             why: text("the budget was reached"),
+            compacted: Some(text(r#"{"type":"compaction","content":"so far: ...","signature":"c2ln"}"#)),
         }
         .into(),
         context::ContextRetrieved {
@@ -219,6 +220,38 @@ fn contexts() -> Vec<Payload> {
         .into(),
         context::ContextCompacted { summary: text("so far: the parser was read"), by: text("claude-code: auto") }
             .into(),
+        context::ContextCompactionRequested {
+            epoch: event_id(4),
+            until_seq: 77,
+            body_hash: Hash::of(b"a body"),
+            body_bytes: 400_000,
+            model: text("claude-example-1"),
+            estimated_input_tokens: 100_000,
+            cost_bound_microusd: 1_040_000,
+            why: text("the context has about 85000 of its 100000 tokens"),
+        }
+        .into(),
+        context::ContextCompactionAnswered {
+            request: event_id(5),
+            block: Some(text(r#"{"type":"compaction","content":"so far: ...","signature":"c2ln"}"#)),
+            stop_reason: text("compaction"),
+            model: text("claude-example-1"),
+            usage: turn::Usage { cache_read_tokens: 98_000, output_tokens: 900, ..turn::Usage::default() },
+            cost_microusd: 37_600,
+            request_id: Some(text("req_1")),
+            duration_ms: 14_000,
+        }
+        .into(),
+        context::ContextCompactionFailed {
+            request: event_id(6),
+            failure: turn::TurnFailure::Overloaded,
+            status: Some(529),
+            message: text("overloaded"),
+            request_id: None,
+            billed_microusd: 0,
+            retry_in_ms: Some(2_000),
+        }
+        .into(),
     ]
 }
 

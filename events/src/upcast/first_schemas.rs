@@ -1,4 +1,4 @@
-//! What payloads looked like in schema 1, and how they become today's. These structs are history: they never change.
+//! What payloads looked like in earlier schemas, and how they become today's. These structs are history: they never change.
 
 use super::Upcasters;
 use crate::codec::{self, CodecError};
@@ -8,7 +8,7 @@ use crate::payload::context::{ContextEpochStarted, ContextPassage};
 use crate::payload::job::JobSubmitted;
 use crate::payload::session::{SessionConfigured, SessionForkReason, SessionForked, SessionStarted};
 use crate::payload::settings::{Budget, Settings};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 /// All steps.
 pub(super) fn steps() -> Upcasters {
@@ -39,6 +39,10 @@ pub(super) fn steps() -> Upcasters {
         // Only outcomes and sources were added at the end of an enum: the bytes mean the same.
         .with("turn.ended", 1, |bytes| Ok(bytes.to_vec()))
         .with("context.epoch_started", 2, |bytes| Ok(bytes.to_vec()))
+        .with("context.epoch_started", 3, |bytes| {
+            let old: ThirdEpoch = codec::decode("context.epoch_started", bytes)?;
+            codec::encode(&ContextEpochStarted::from(old))
+        })
         .with("context.retrieved", 1, |bytes| Ok(bytes.to_vec()))
 }
 
@@ -141,11 +145,48 @@ struct FirstEpoch {
     why: String,
 }
 
+/// As it was from schema 2 to 3.
+#[derive(Serialize, Deserialize)]
+struct ThirdEpoch {
+    number: u32,
+    renderer: u32,
+    model: String,
+    model_row: String,
+    system: String,
+    tools: String,
+    max_tokens: u32,
+    thinking: Option<String>,
+    output_config: Option<String>,
+    seed: Vec<ContextPassage>,
+    from_seq: u64,
+    why: String,
+}
+
+impl From<ThirdEpoch> for ContextEpochStarted {
+    fn from(old: ThirdEpoch) -> Self {
+        Self {
+            number: old.number,
+            renderer: old.renderer,
+            model: old.model,
+            model_row: old.model_row,
+            system: old.system,
+            tools: old.tools,
+            max_tokens: old.max_tokens,
+            thinking: old.thinking,
+            output_config: old.output_config,
+            seed: old.seed,
+            from_seq: old.from_seq,
+            why: old.why,
+            compacted: None,
+        }
+    }
+}
+
 fn epoch_started(bytes: &[u8]) -> Result<Vec<u8>, CodecError> {
     let old: FirstEpoch = codec::decode("context.epoch_started", bytes)?;
     let FirstEpoch { number, renderer, model, model_row, system, tools, max_tokens, thinking, seed, from_seq, why } =
         old;
-    codec::encode(&ContextEpochStarted {
+    codec::encode(&ThirdEpoch {
         number,
         renderer,
         model,

@@ -62,7 +62,12 @@ pub(super) fn context_unit(event: &Context) -> Option<Unit> {
         Context::Compacted(compacted) => {
             Some(Unit::note(format!("conversation summed up by {}\n{}", compacted.by, compacted.summary)))
         }
-        Context::ImageAttached(_) | Context::EpochStarted(_) | Context::Retrieved(_) => None,
+        Context::ImageAttached(_)
+        | Context::EpochStarted(_)
+        | Context::Retrieved(_)
+        | Context::CompactionRequested(_)
+        | Context::CompactionAnswered(_)
+        | Context::CompactionFailed(_) => None,
     }
 }
 

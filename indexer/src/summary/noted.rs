@@ -32,6 +32,11 @@ pub(super) fn compacted(context: &Context, reading: &Reading<'_>) -> Option<Dige
             let words = format!("compacted ({}): {}", compacted.by, compacted.summary);
             Some(reading.item(DigestKind::Decision, &words, 1))
         }
-        Context::EpochStarted(_) | Context::Retrieved(_) | Context::ImageAttached(_) => None,
+        Context::EpochStarted(_)
+        | Context::Retrieved(_)
+        | Context::ImageAttached(_)
+        | Context::CompactionRequested(_)
+        | Context::CompactionAnswered(_)
+        | Context::CompactionFailed(_) => None,
     }
 }

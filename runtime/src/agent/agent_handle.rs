@@ -1,5 +1,6 @@
 //! The agent's handle: opens or resumes a session and takes prompts. How a turn is driven is in [`super::turns`].
 
+use super::compacting::Compacting;
 use super::error::AgentError;
 use super::family::FamilyUsage;
 use super::fullness::Rendered;
@@ -71,6 +72,12 @@ pub struct Agent {
     pub(super) past: Option<Box<Past>>,
     /// The last prompt whose past was looked for.
     pub(super) looked_back_for: Option<EventId>,
+    /// Whether the user was told that the index lacks something.
+    pub(super) told_of_index: bool,
+    /// A summary that the API is writing.
+    pub(super) compacting: Option<Compacting>,
+    /// Whether the user wants the context to begin afresh.
+    pub(super) wishes_compaction: bool,
     /// Frees the session for others when the agent is gone.
     _claim: Claim,
 }
@@ -170,6 +177,9 @@ impl Agent {
             too_large_tokens: None,
             past: None,
             looked_back_for: None,
+            told_of_index: false,
+            compacting: None,
+            wishes_compaction: false,
             _claim: claim,
         }
     }
@@ -206,6 +216,9 @@ impl Agent {
 
     /// Ends what runs in the background, and stops the sandbox.
     pub async fn close(mut self) {
+        if let Err(error) = self.give_up_summary().await {
+            tracing::warn!(%error, "what came of a summary is not in the log");
+        }
         self.background.kill_all("the session was left").await;
         if let Err(error) = self.log_background_ends().await {
             tracing::warn!(%error, "the end of a background command is not in the log");

@@ -25,6 +25,8 @@ impl Agent {
     /// Begins an epoch. Where there is room, a later one keeps the whole conversation; otherwise a seed stands for the older
     /// part. Thinking is lost either way: it is bound to what stood before.
     pub(super) async fn begin_epoch(&mut self, why: String) -> Result<(), AgentError> {
+        // What it would sum up is about to be gone.
+        self.give_up_summary().await?;
         let (sandbox, redactor) = (self.sandbox.clone(), Arc::clone(&self.parts.redactor));
         let folder = self.parts.user_instructions.clone();
         let Instructions { passages, notices } =
@@ -57,6 +59,7 @@ impl Agent {
             batch.push((warned.into(), None));
         }
         self.append(batch).await?;
+        self.wishes_compaction = false;
         self.tell(warning);
         Ok(())
     }
@@ -80,7 +83,7 @@ impl Agent {
         Ok(())
     }
 
-    fn tell(&self, notices: impl IntoIterator<Item = String>) {
+    pub(super) fn tell(&self, notices: impl IntoIterator<Item = String>) {
         for notice in notices {
             self.parts.live.send(Live::Notice(notice));
         }

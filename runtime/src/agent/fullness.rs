@@ -24,6 +24,9 @@ const TAIL_COLD_PERCENT: u64 = 75;
 /// With nothing in the cache, at this one.
 const ALL_COLD_PERCENT: u64 = 50;
 
+/// From this share of the budget on a summary is asked for while the turn goes on, in percent.
+const SOON_PERCENT: u64 = 85;
+
 /// Of the model's window this much is left free, in percent: an estimate may be too low.
 const WINDOW_MARGIN_PERCENT: u64 = 5;
 
@@ -38,6 +41,13 @@ pub(super) struct Rendered {
     body: Bytes,
     /// Its tokens, once the API was asked.
     counted: Option<u64>,
+}
+
+impl Rendered {
+    /// The length of its body in bytes.
+    pub(super) fn body_bytes(&self) -> u64 {
+        self.body.len() as u64
+    }
 }
 
 /// How large the next request is.
@@ -92,6 +102,11 @@ impl Fullness {
         let limit = self.budget_tokens.saturating_mul(percent) / 100;
         (self.can_shrink && self.tokens >= limit)
             .then(|| format!("the context has about {} of its {} tokens{cold}", self.tokens, self.budget_tokens))
+    }
+
+    /// Whether a fresh epoch will be due before long, so that a summary of this one is worth asking for.
+    pub(super) fn soon(&self) -> bool {
+        self.can_shrink && self.tokens.saturating_mul(100) >= self.budget_tokens.saturating_mul(SOON_PERCENT)
     }
 
     /// Why no request can be made at all, in words.
@@ -156,8 +171,8 @@ impl Agent {
             return Ok(Some(known));
         }
         let Some(countable) = countable(body) else { return Ok(None) };
-        let (client, stop) = (self.parts.client.clone(), self.ears.step.clone());
-        let counted = self.attend(client.count_tokens(countable, &[], &stop)).await?;
+        let (client, stop, betas) = (self.parts.client.clone(), self.ears.step.clone(), self.betas());
+        let counted = self.attend(client.count_tokens(countable, betas, &stop)).await?;
         // Whatever went wrong: the estimate stands, and the request itself will tell.
         let tokens = counted.ok();
         if let Some(rendered) = &mut self.rendered {

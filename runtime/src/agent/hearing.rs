@@ -4,6 +4,7 @@
 //! comes of it ([`super::control`]); none is taken while an interruption is on its way into the log.
 
 use super::agent_handle::Agent;
+use super::compacting::ended;
 use super::error::AgentError;
 use super::live::Live;
 use super::order::AgentOrder;
@@ -113,6 +114,7 @@ impl Agent {
                 self.ended.push_back(end);
                 return Ok(());
             }
+            () = ended(&mut self.compacting) => return Ok(()),
             heard = self.ears.next() => heard,
         };
         match heard {
@@ -200,6 +202,10 @@ impl Agent {
                 let mut settings = self.settings.clone();
                 change(&mut settings);
                 self.configure(settings, why).await.map(|()| false)
+            }
+            Heard::Order(Some(AgentOrder::Compact)) => {
+                self.wish_compaction();
+                Ok(false)
             }
             // A front end that is gone has left.
             Heard::Order(Some(AgentOrder::Leave) | None) => {

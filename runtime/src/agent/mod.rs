@@ -10,6 +10,7 @@ mod approvals;
 mod background;
 mod budget;
 mod calls;
+mod compacting;
 mod control;
 mod epochs;
 mod error;

@@ -9,7 +9,9 @@ use super::stuck::{Stuck, detect};
 use crate::context::RENDERER;
 use crate::permissions::{Asked, Permissions, Verdict};
 use crate::tools;
-use retrace_events::fold::{CallApproval, CallProgress, OpenCall, QueuedPrompt, Stage, StepText, TurnState};
+use retrace_events::fold::{
+    AskedCompaction, CallApproval, CallProgress, OpenCall, QueuedPrompt, Stage, StepText, TurnState,
+};
 use retrace_events::payload::tool::ToolEffect;
 use retrace_events::payload::turn::TurnOutcome;
 use retrace_events::{CallId, EventId, SessionState, Timestamp};
@@ -31,6 +33,19 @@ pub(super) struct Outlook<'a> {
     pub(super) outdated: Option<String>,
     /// How full the present epoch is, where a request is to be made.
     pub(super) fullness: Option<Fullness>,
+    /// What is known of summaries by the API.
+    pub(super) summaries: Summaries,
+}
+
+/// What is known of summaries by the API, beside the session's own events.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) struct Summaries {
+    /// Whether one can be asked for now.
+    pub(super) can_be_asked: bool,
+    /// Whether this process waits for one.
+    pub(super) on_its_way: bool,
+    /// Whether the user wants the context to begin afresh.
+    pub(super) wished: bool,
 }
 
 /// What to do next.
@@ -42,6 +57,14 @@ pub(super) enum Next {
     Prompt(Box<QueuedPrompt>),
     /// Begin an epoch.
     BeginEpoch { why: String },
+    /// Ask the API for a summary, and go on meanwhile.
+    Compact { why: String },
+    /// Wait for the summary that is on its way.
+    AwaitSummary,
+    /// A summary was asked for by a process that is gone: settle its cost.
+    SettleCompaction(AskedCompaction),
+    /// Begin an epoch with the summary that has come.
+    BeginCompacted,
     /// Make a request, not before the given moment.
     Request { not_before: Timestamp, attempt: u32 },
     /// The request was sent by a process that is gone: settle its cost.
@@ -98,13 +121,11 @@ fn ask(state: &SessionState, turn: &TurnState, not_before: Timestamp, outlook: &
     if let Some(why) = outlook.outdated.clone().filter(|_| turn.requests == 0) {
         return Next::BeginEpoch { why };
     }
-    if let Some(fullness) = outlook.fullness {
-        if let Some(why) = fullness.due() {
-            return Next::BeginEpoch { why };
-        }
-        if let Some(note) = fullness.too_large() {
-            return Next::End { outcome: TurnOutcome::ContextFull, note };
-        }
+    if let Some(next) = afresh(state, turn, outlook) {
+        return next;
+    }
+    if let Some(note) = outlook.fullness.and_then(|fullness| fullness.too_large()) {
+        return Next::End { outcome: TurnOutcome::ContextFull, note };
     }
     if epoch.start.renderer == RENDERER
         && let Some(next) = circles(state, turn)
@@ -112,6 +133,33 @@ fn ask(state: &SessionState, turn: &TurnState, not_before: Timestamp, outlook: &
         return next;
     }
     Next::Request { not_before, attempt: turn.failed_attempts + 1 }
+}
+
+/// Whether the context begins afresh, and how. A summary that has come is put in place with the next request: thinking that is
+/// given behind it is bound to it.
+fn afresh(state: &SessionState, turn: &TurnState, outlook: &Outlook<'_>) -> Option<Next> {
+    let (known, summaries) = (&state.compaction, outlook.summaries);
+    // What was paused has to be gone on with as it is.
+    let paused = !matches!(turn.stage, Stage::Ask { .. });
+    if let Some(asked) = known.asked.filter(|_| !summaries.on_its_way) {
+        return Some(Next::SettleCompaction(asked));
+    }
+    if known.came.is_some() && !paused {
+        return Some(Next::BeginCompacted);
+    }
+    let fullness = outlook.fullness?;
+    let wished = (summaries.wished && fullness.can_shrink).then(|| "the user asked for it".to_owned());
+    let due = fullness.due().or(wished);
+    match due {
+        Some(_) if summaries.on_its_way => Some(Next::AwaitSummary),
+        Some(why) if summaries.can_be_asked && !paused => Some(Next::Compact { why }),
+        Some(why) => Some(Next::BeginEpoch { why }),
+        None if fullness.soon() && summaries.can_be_asked && !paused => {
+            let why = format!("the context has about {} of its {} tokens", fullness.tokens, fullness.budget_tokens);
+            Some(Next::Compact { why })
+        }
+        None => None,
+    }
 }
 
 /// A warning comes before a stop, however the detector's rules take turns.

@@ -12,6 +12,8 @@ pub enum AgentOrder {
         /// What it is and on whose word, for the log.
         why: String,
     },
+    /// Begin the context afresh before the next request.
+    Compact,
     /// Stop what is going on and leave the session.
     Leave,
 }
@@ -20,6 +22,7 @@ impl std::fmt::Debug for AgentOrder {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::Configure { why, .. } => f.debug_struct("Configure").field("why", why).finish_non_exhaustive(),
+            Self::Compact => f.write_str("Compact"),
             Self::Leave => f.write_str("Leave"),
         }
     }

@@ -45,6 +45,8 @@ pub struct AgentParts {
     pub holder: Holder,
     /// The most tokens of a request before the context begins afresh; `None` is the model's window.
     pub context_tokens: Option<u64>,
+    /// Whether the API is asked for a summary when the context is to begin afresh, where the model has it.
+    pub api_compaction: bool,
     /// The folder of the user's own instruction files.
     pub user_instructions: PathBuf,
 }

@@ -18,7 +18,11 @@ pub(super) fn recovery(state: &SessionState, turn: &TurnState, failure: TurnFail
     if turn.recoveries > 0 || !answered {
         return None;
     }
+    let compacted = state.epoch.as_ref().is_some_and(|epoch| epoch.start.compacted.is_some());
     match failure {
+        TurnFailure::InvalidRequest if compacted => {
+            Some("the API did not take the request with its own summary".to_owned())
+        }
         TurnFailure::InvalidRequest if says(message, BOUND) => {
             Some("the API did not take the thinking back, which goes with the old context".to_owned())
         }

@@ -1,8 +1,8 @@
 //! Verifies a session: its hash chain, and that every request in it is still what the log before it renders to
 //! (invariant 2).
 
-use crate::context::{RenderError, render};
-use retrace_events::payload::{Payload, Turn};
+use crate::context::{RenderError, render, render_compaction};
+use retrace_events::payload::{Context, Payload, Turn};
 use retrace_events::{Event, EventId, EventLog, Hash, LogError, SessionState, StreamId, verify};
 
 /// How many events are read at a time.
@@ -113,13 +113,19 @@ fn is_imported(before: &SessionState, event: &Event) -> bool {
 
 /// Renders `event` from the state before it, when it is a request.
 fn check(before: &SessionState, event: &Event) -> Result<Option<RequestCheck>, ReplayError> {
-    let Some(Payload::Turn(Turn::Requested(request))) = event.payload.known() else { return Ok(None) };
     let seq = event.envelope.seq;
-    let body = render(before).map_err(|source| ReplayError::Render { seq, source })?;
+    let (logged, body) = match event.payload.known() {
+        Some(Payload::Turn(Turn::Requested(request))) => (request.body_hash, render(before)),
+        Some(Payload::Context(Context::CompactionRequested(request))) => {
+            (request.body_hash, render_compaction(before, request.until_seq))
+        }
+        _ => return Ok(None),
+    };
+    let body = body.map_err(|source| ReplayError::Render { seq, source })?;
     Ok(Some(RequestCheck {
         event: event.envelope.id,
         seq,
-        logged: request.body_hash,
+        logged,
         rendered: Hash::of(&body),
         body_bytes: body.len() as u64,
     }))

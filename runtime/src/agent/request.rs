@@ -22,7 +22,7 @@ impl Agent {
         let body = self.body()?;
         let (epoch, row) = self.epoch_row();
         let body_bytes = body.len() as u64;
-        let max_tokens = self.state.epoch.as_ref().map_or(self.settings.max_tokens, |epoch| epoch.start.max_tokens);
+        let max_tokens = self.max_tokens();
         let cost_bound_microusd = row.upper_bound_micros(body_bytes, u64::from(max_tokens));
         let requested = TurnRequested {
             attempt,
@@ -43,12 +43,17 @@ impl Agent {
                 live.send(seen);
             }
         };
-        let result = self.attend(client.send(body, &[], on_delta, &stop)).await?;
+        let result = self.attend(client.send(body, self.betas(), on_delta, &stop)).await?;
         step("after receive");
         match result {
             Ok(answer) => self.log_answer(request, &row, answer, sent_at).await,
             Err(failure) => self.log_failure(request, attempt, failure, cost_bound_microusd).await,
         }
+    }
+
+    /// The most tokens that an answer may have.
+    pub(super) fn max_tokens(&self) -> u32 {
+        self.state.epoch.as_ref().map_or(self.settings.max_tokens, |epoch| epoch.start.max_tokens)
     }
 
     /// Waits; false when the user stopped the turn meanwhile.
@@ -172,7 +177,8 @@ fn not_run(call: CallId, why: &str) -> ToolFinished {
     }
 }
 
-fn usage(usage: &claude::Usage) -> Usage {
+/// Token counts as they are logged.
+pub(super) fn usage(usage: &claude::Usage) -> Usage {
     Usage {
         input_tokens: usage.input_tokens,
         cache_write_5m_tokens: usage.cache_write_5m(),
@@ -182,7 +188,8 @@ fn usage(usage: &claude::Usage) -> Usage {
     }
 }
 
-const fn failure_kind(kind: FailureKind) -> TurnFailure {
+/// A failure as it is logged.
+pub(super) const fn failure_kind(kind: FailureKind) -> TurnFailure {
     match kind {
         FailureKind::RateLimited => TurnFailure::RateLimited,
         FailureKind::Overloaded => TurnFailure::Overloaded,

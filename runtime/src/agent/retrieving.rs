@@ -5,7 +5,7 @@
 
 use super::agent_handle::Agent;
 use super::error::AgentError;
-use crate::tools::{Memories, MemoryQuestion};
+use crate::tools::{Memories, MemoryError, MemoryQuestion};
 use retrace_events::fold::TranscriptItem;
 use retrace_events::payload::context::{ContextPassage, ContextRetrieved, ContextSource};
 use retrace_events::{EventId, SessionState};
@@ -24,6 +24,8 @@ const TURN_TOKENS: usize = 1_600;
 const EPOCH_TOKENS: u32 = 8_000;
 /// A passage that fits less than this share of the best one is left out, in percent.
 const MIN_SHARE_PERCENT: f32 = 50.0;
+/// An index that is behind by more events than this is said to be; fewer are the steps of a moment.
+const LAG_EVENTS: u64 = 500;
 /// Words shorter than this say little about what a text is about, in characters.
 const WORD_CHARS: usize = 4;
 /// Of the words of a long question no more than this have to be in a passage.
@@ -91,6 +93,9 @@ impl Agent {
         };
         let end = self.parts.log.end().await?;
         let found = self.attend(async move { memory.search(&own, question).await }).await?;
+        if relevance == Relevance::Seed {
+            self.tell_of_index(found.as_ref());
+        }
         let Ok(Memories { hits, behind, .. }) = found else { return Ok((Vec::new(), 0)) };
         let own = self.writer.stream().subject();
         let visible_from = first_visible(&self.state);
@@ -117,6 +122,22 @@ impl Agent {
             }
         }
         Ok((passages, end.0.saturating_sub(behind)))
+    }
+}
+
+impl Agent {
+    /// Tells the user, once, that a fresh context begins without what the index would have found.
+    fn tell_of_index(&mut self, found: Result<&Memories, &MemoryError>) {
+        let lack = match found {
+            Ok(memories) if memories.behind <= LAG_EVENTS => return,
+            Ok(memories) => format!("the search index is {} events behind", memories.behind),
+            Err(error) => error.to_string(),
+        };
+        if !std::mem::replace(&mut self.told_of_index, true) {
+            self.tell([format!(
+                "the context begins afresh with what this session itself knows: {lack}. hint: `retrace index status` says more"
+            )]);
+        }
     }
 }
 

@@ -54,7 +54,10 @@ impl Agent {
         }
         let window = row.context_window_tokens / 2;
         let budget = self.context_budget().map_or(window, |budget| budget.min(window));
-        if tokens * 100 < budget * WHOLE_PERCENT && !over {
+        // What stands behind a summary of the API's is not the whole conversation.
+        let summarized = before.as_ref().is_some_and(|before| before.compacted.is_some());
+        let whole = !over && !summarized && !self.wishes_compaction;
+        if whole && tokens * 100 < budget * WHOLE_PERCENT {
             return Ok(before.map_or_else(Seed::default, |before| Seed {
                 passages: without_instructions(&before.seed),
                 from_seq: before.from_seq,

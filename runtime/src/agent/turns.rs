@@ -29,6 +29,7 @@ impl Agent {
                 return Ok(if ran { self.last_end() } else { TurnEnd::Idle });
             }
             self.log_background_ends().await?;
+            Box::pin(self.attend_to_summaries()).await?;
             self.instruct().await?;
             Box::pin(self.look_back()).await?;
             Box::pin(self.look_around()).await?;
@@ -70,6 +71,7 @@ impl Agent {
             attended: self.parts.attended,
             family: self.family.as_ref(),
             outdated: self.outdated(),
+            summaries: self.summaries(fullness.as_ref()),
             fullness,
         }
     }
@@ -79,6 +81,10 @@ impl Agent {
             Next::Idle => Ok(()),
             Next::Prompt(queued) => self.begin_queued(*queued).await,
             Next::BeginEpoch { why } => Box::pin(self.begin_epoch(why)).await,
+            Next::Compact { why } => Box::pin(self.compact(why)).await,
+            Next::AwaitSummary => Box::pin(self.await_summary()).await,
+            Next::SettleCompaction(asked) => self.settle_compaction(asked).await,
+            Next::BeginCompacted => Box::pin(self.begin_compacted_epoch()).await,
             Next::Request { not_before, attempt } => self.request(not_before, attempt).await,
             Next::SettleRequest { request, cost_bound_microusd } => {
                 self.settle_request(request, cost_bound_microusd).await

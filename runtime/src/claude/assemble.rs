@@ -59,6 +59,8 @@ pub struct Assembler {
     head: Option<MessageHead>,
     blocks: Vec<BlockInProgress>,
     usage: Usage,
+    /// What summaries used, which is no part of the other counts.
+    compactions: Usage,
     stop_reason: Option<String>,
     stop_sequence: Option<String>,
     stop_details: Option<String>,
@@ -86,7 +88,7 @@ impl Assembler {
                 if self.head.is_some() {
                     return Err(AssembleError::Protocol("a second message_start"));
                 }
-                self.usage.absorb(&head.usage);
+                self.count(&head.usage);
                 self.head = Some(head);
                 Ok(None)
             }
@@ -100,7 +102,7 @@ impl Assembler {
                 self.stop_reason = stop_reason.or(self.stop_reason.take());
                 self.stop_sequence = stop_sequence.or(self.stop_sequence.take());
                 self.stop_details = stop_details.or(self.stop_details.take());
-                self.usage.absorb(&usage);
+                self.count(&usage);
                 Ok(None)
             }
             StreamEvent::MessageStop => {
@@ -136,7 +138,7 @@ impl Assembler {
             stop_reason,
             stop_sequence: self.stop_sequence.clone(),
             stop_details: self.stop_details.clone(),
-            usage: self.usage,
+            usage: self.used(),
             model: head.model.clone(),
             message_id: head.id.clone(),
             request_id,
@@ -149,7 +151,19 @@ impl Assembler {
         let head = self.head.as_ref()?;
         let (content_json, _) = self.content();
         let known = |text: &String| Some(text.clone()).filter(|text| !text.is_empty());
-        Some(Partial { content_json, usage: self.usage, model: known(&head.model), message_id: known(&head.id) })
+        Some(Partial { content_json, usage: self.used(), model: known(&head.model), message_id: known(&head.id) })
+    }
+
+    /// Takes a report of what was used; reports are cumulative.
+    fn count(&mut self, report: &serde_json::Value) {
+        self.usage.absorb(report);
+        if let Some(compactions) = Usage::of_compactions(report) {
+            self.compactions = compactions;
+        }
+    }
+
+    fn used(&self) -> Usage {
+        self.usage.and(&self.compactions)
     }
 
     fn start_block(&mut self, index: u64, fields: RawFields) -> Result<Option<Delta>, AssembleError> {

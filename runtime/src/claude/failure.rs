@@ -130,6 +130,11 @@ impl Failure {
         }
     }
 
+    /// A request that ended without anybody knowing how.
+    pub(crate) fn unanswered(message: String) -> Self {
+        Self::new(FailureKind::Stream, Sent::Unanswered, message)
+    }
+
     /// Whether another attempt makes sense: the server's word if it gave one, else what the kind suggests. A cancelled
     /// request is never tried again.
     #[must_use]

@@ -31,6 +31,9 @@ pub struct ModelRow {
     pub preserved_thinking: bool,
     /// Whether `role: "system"` messages may stand inside the conversation.
     pub mid_conversation_system: bool,
+    /// Whether the API writes a summary of the conversation on demand.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub compaction: bool,
     /// Whether sampling parameters (`temperature`, ...) are taken.
     pub sampling: bool,
     /// Whether `tool_choice` may force a tool.

@@ -54,6 +54,44 @@ impl Usage {
         }
     }
 
+    /// What `report` says that writing a summary used: the sum of its compactions, which are no part of its other counts. `None`
+    /// when it lists no iterations at all.
+    #[must_use]
+    pub(super) fn of_compactions(report: &Value) -> Option<Self> {
+        let iterations = report.get("iterations")?.as_array()?;
+        let mut sum = Self::default();
+        for iteration in iterations {
+            if iteration.get("type").and_then(Value::as_str) == Some("compaction") {
+                let mut one = Self::default();
+                one.absorb(iteration);
+                sum = sum.and(&one);
+            }
+        }
+        Some(sum)
+    }
+
+    /// The sum.
+    #[must_use]
+    pub(super) fn and(&self, other: &Self) -> Self {
+        Self {
+            input_tokens: self.input_tokens.saturating_add(other.input_tokens),
+            output_tokens: self.output_tokens.saturating_add(other.output_tokens),
+            cache_creation_input_tokens: self
+                .cache_creation_input_tokens
+                .saturating_add(other.cache_creation_input_tokens),
+            cache_creation_5m_input_tokens: self
+                .cache_creation_5m_input_tokens
+                .saturating_add(other.cache_creation_5m_input_tokens),
+            cache_creation_1h_input_tokens: self
+                .cache_creation_1h_input_tokens
+                .saturating_add(other.cache_creation_1h_input_tokens),
+            cache_read_input_tokens: self.cache_read_input_tokens.saturating_add(other.cache_read_input_tokens),
+            thinking_tokens: self.thinking_tokens.saturating_add(other.thinking_tokens),
+            web_search_requests: self.web_search_requests.saturating_add(other.web_search_requests),
+            web_fetch_requests: self.web_fetch_requests.saturating_add(other.web_fetch_requests),
+        }
+    }
+
     /// Tokens written to the 5-minute cache, counting what the API did not assign to a lifetime as 5 minutes
     /// (its default lifetime).
     #[must_use]

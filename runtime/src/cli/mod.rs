@@ -3,6 +3,7 @@
 //! Data goes to stdout, everything else to stderr; `--json` makes the data one JSON object a line. Exit codes are in
 //! [`Exit`] and in `retrace --help`. Agents are reached only through their handle ([`crate::agent::Agent`]).
 
+mod allocator;
 mod answer;
 mod approve;
 mod asking;
@@ -139,6 +140,7 @@ pub fn command() -> clap::Command {
 /// Runs the command that this process was started with.
 #[must_use]
 pub fn main() -> ExitCode {
+    allocator::keep_house();
     let parsed = command().try_get_matches().and_then(|matches| Cli::from_arg_matches(&matches));
     let cli = match parsed {
         Ok(cli) => cli,

@@ -7,7 +7,7 @@ use super::output::Output;
 use super::render::{Detail, Style, Transcript, clean};
 use crate::agent::{AgentParts, LiveSender};
 use crate::claude::{Auth, ClaudeClient, Endpoint, ModelTable};
-use crate::config::Config;
+use crate::config::{CompactionChoice, Config};
 use crate::indexing::{IndexMemory, model_of};
 use crate::tools;
 use retrace_events::log::{Durability, Holder, open_log};
@@ -137,6 +137,7 @@ impl Setup {
             attended: false,
             holder: Holder::this_process(&command_line(), SystemMint.now()),
             context_tokens: values.context_tokens.value,
+            api_compaction: values.compaction.value == CompactionChoice::Api,
             user_instructions: self.config.folders.config.clone(),
         })
     }

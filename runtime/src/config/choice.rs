@@ -111,6 +111,34 @@ impl fmt::Display for ThinkingChoice {
     }
 }
 
+/// Who sums the older part of a conversation up when the context begins afresh.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CompactionChoice {
+    /// retrace itself, out of the session's events.
+    Off,
+    /// The API, where the model has it. That is one more request.
+    Api,
+}
+
+impl CompactionChoice {
+    pub(super) fn parse(raw: &Raw) -> Result<Self, Misfit> {
+        match raw {
+            Raw::Text(text) if text.trim() == "off" => Ok(Self::Off),
+            Raw::Text(text) if text.trim() == "api" => Ok(Self::Api),
+            _ => Err("must be off or api".to_owned()),
+        }
+    }
+}
+
+impl fmt::Display for CompactionChoice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Off => "off",
+            Self::Api => "api",
+        })
+    }
+}
+
 /// Who writes the summaries of sessions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SummaryChoice {

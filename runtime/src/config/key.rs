@@ -51,6 +51,8 @@ pub enum Key {
     MaxAttempts,
     /// The most tokens of a request before the context begins afresh.
     ContextTokens,
+    /// Who sums the older part of a conversation up when the context begins afresh.
+    Compaction,
     /// Who writes the summaries of sessions.
     Summaries,
     /// The model that writes them.
@@ -124,6 +126,7 @@ pub const KEYS: &[KeyInfo] = &[
     row(Key::CommandTimeout, "command_timeout", &["RETRACE_COMMAND_TIMEOUT"], None, Home::Config),
     row(Key::MaxAttempts, "max_attempts", &["RETRACE_MAX_ATTEMPTS"], None, Home::Config),
     row(Key::ContextTokens, "context_tokens", &["RETRACE_CONTEXT_TOKENS"], None, Home::Config),
+    row(Key::Compaction, "compaction", &["RETRACE_COMPACTION"], None, Home::Config),
     row(Key::Summaries, "summaries", &["RETRACE_SUMMARIES"], None, Home::Config),
     row(Key::SummaryModel, "summary_model", &["RETRACE_SUMMARY_MODEL"], None, Home::Config),
     row(Key::Expose, "expose", &["RETRACE_EXPOSE"], None, Home::Config),

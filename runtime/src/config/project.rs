@@ -88,6 +88,7 @@ fn judge(values: &Values, entry: &Entry) -> Result<Verdict, Misfit> {
         | Key::Log
         | Key::AcceptNondurable
         | Key::ContextTokens
+        | Key::Compaction
         | Key::Summaries
         | Key::SummaryModel
         | Key::Expose

@@ -73,6 +73,7 @@ impl Config {
             Key::CommandTimeout => typed(key, &values.command_timeout_ms, json!(time(values.command_timeout_ms.value))),
             Key::MaxAttempts => typed(key, &values.max_attempts, json!(values.max_attempts.value)),
             Key::ContextTokens => optional(key, &values.context_tokens, "the model's window", |tokens| json!(tokens)),
+            Key::Compaction => plain(key, &values.compaction),
             Key::Summaries => plain(key, &values.summaries),
             Key::SummaryModel => optional(key, &values.summary_model, "the session's", |model| json!(model)),
             Key::Expose => {

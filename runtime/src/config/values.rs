@@ -1,7 +1,7 @@
 //! All values with their origins, and how one more layer is laid over them. The later layer wins; only `mask` adds up,
 //! since a name once masked stays masked.
 
-use super::choice::{self, LogChoice, SummaryChoice, ThinkingChoice};
+use super::choice::{self, CompactionChoice, LogChoice, SummaryChoice, ThinkingChoice};
 use super::error::ConfigError;
 use super::key::Key;
 use super::origin::{Origin, Sourced};
@@ -81,6 +81,8 @@ pub struct Values {
     pub max_attempts: Sourced<u32>,
     /// The most tokens of a request before the context begins afresh; `None` is the model's window.
     pub context_tokens: Sourced<Option<u64>>,
+    /// Who sums the older part of a conversation up when the context begins afresh.
+    pub compaction: Sourced<CompactionChoice>,
     /// Who writes the summaries of sessions.
     pub summaries: Sourced<SummaryChoice>,
     /// The model that writes them; `None` is the one of the session.
@@ -123,6 +125,7 @@ impl Values {
             command_timeout_ms: Sourced::default(120_000),
             max_attempts: Sourced::default(8),
             context_tokens: Sourced::default(Some(100_000)),
+            compaction: Sourced::default(CompactionChoice::Off),
             summaries: Sourced::default(SummaryChoice::Extractive),
             summary_model: Sourced::default(None),
             expose: Sourced::default(Vec::new()),
@@ -167,6 +170,7 @@ impl Values {
             Key::CommandTimeout => self.command_timeout_ms = Sourced::new(raw.time_ms()?, origin),
             Key::MaxAttempts => self.max_attempts = Sourced::new(raw.number()?, origin),
             Key::ContextTokens => self.context_tokens = Sourced::new(raw.limit(Raw::number)?, origin),
+            Key::Compaction => self.compaction = Sourced::new(CompactionChoice::parse(raw)?, origin),
             Key::Summaries => self.summaries = Sourced::new(SummaryChoice::parse(raw)?, origin),
             Key::SummaryModel => self.summary_model = Sourced::new(raw.limit(|raw| raw.line(200))?, origin),
             Key::Expose => self.expose = Sourced::new(raw.paths(base)?, origin),

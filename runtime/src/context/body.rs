@@ -23,6 +23,23 @@ struct Body<'a> {
     tools: &'a RawValue,
     system: &'a RawValue,
     messages: &'a [Message<'a>],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    compaction: Option<Compaction>,
+}
+
+/// The wish for a summary, in the words of the API's own prompt for it.
+#[derive(Serialize, Clone, Copy)]
+struct Compaction {
+    r#type: &'static str,
+}
+
+/// What a request is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Purpose {
+    /// An answer.
+    Answer,
+    /// A summary of the conversation.
+    Summary,
 }
 
 /// A message.
@@ -132,7 +149,27 @@ pub(super) fn push_user<'a>(messages: &mut Vec<Message<'a>>, body: UserBody<'a>)
     }
 }
 
-/// Marks the ends of the last two messages from our side: where the cache is to be written now, and where the request
+/// The place of a block: its message, and where in it.
+pub(super) type Place = (usize, usize);
+
+/// The last block from our side.
+pub(super) fn tail(messages: &[Message<'_>]) -> Option<Place> {
+    messages.iter().enumerate().rev().find_map(|(index, message)| match message {
+        Message::User { content } => content.len().checked_sub(1).map(|last| (index, last)),
+        Message::Assistant { .. } => None,
+    })
+}
+
+/// Marks the block at `place`, unless it has a mark already, which lives longer.
+pub(super) fn mark(messages: &mut [Message<'_>], (message, block): Place) {
+    if let Some(Message::User { content }) = messages.get_mut(message)
+        && let Some(block) = content.get_mut(block)
+    {
+        block.cache_control.get_or_insert(Ephemeral::SHORT);
+    }
+}
+
+/// Renderers 1 and 2: marks the ends of the last two messages from our side: where the cache is to be written now, and where the request
 /// before this one had its mark. An end that has a longer mark keeps it.
 pub(super) fn mark_tail(messages: &mut [Message<'_>]) {
     let ends = messages.iter_mut().rev().filter_map(|message| match message {
@@ -150,7 +187,11 @@ pub(super) fn raw<'a>(what: &'static str, text: &'a str) -> Result<&'a RawValue,
 }
 
 /// The bytes of a request of the epoch.
-pub(super) fn to_bytes(start: &ContextEpochStarted, messages: &[Message<'_>]) -> Result<Vec<u8>, RenderError> {
+pub(super) fn to_bytes(
+    start: &ContextEpochStarted,
+    messages: &[Message<'_>],
+    purpose: Purpose,
+) -> Result<Vec<u8>, RenderError> {
     let body = Body {
         model: &start.model,
         max_tokens: start.max_tokens,
@@ -160,6 +201,7 @@ pub(super) fn to_bytes(start: &ContextEpochStarted, messages: &[Message<'_>]) ->
         tools: raw("tools", &start.tools)?,
         system: raw("system", &start.system)?,
         messages,
+        compaction: (purpose == Purpose::Summary).then_some(Compaction { r#type: "summarize" }),
     };
     serde_json::to_vec(&body).map_err(|source| RenderError::NotJson { what: "request", source })
 }

@@ -78,8 +78,23 @@ pub fn new_epoch(plan: EpochPlan<'_>) -> Result<(ContextEpochStarted, Vec<String
         seed,
         from_seq,
         why,
+        compacted: None,
     };
     Ok((epoch, notices))
+}
+
+/// The epoch that goes on after `before` behind a summary of everything older than `from_seq`, which the API wrote: all else
+/// is as it was, since the thinking that is kept is bound to it.
+#[must_use]
+pub fn compacted_epoch(before: &ContextEpochStarted, block: String, from_seq: u64, why: String) -> ContextEpochStarted {
+    ContextEpochStarted {
+        number: before.number + 1,
+        seed: Vec::new(),
+        from_seq,
+        why,
+        compacted: Some(block),
+        ..before.clone()
+    }
 }
 
 /// Why `settings` need another epoch than `epoch`, in words; `None` while it fits. `row` is that of the model the settings

@@ -51,6 +51,10 @@ pub fn inventory(state: &SessionState) -> Vec<ContextPart> {
         part("tools", "tools", start.model.clone(), &start.tools, start.tools.len(), 0),
         part("system", "system", String::new(), &start.system, start.system.len(), 0),
     ];
+    if let Some(block) = &start.compacted {
+        let by = "the API".to_owned();
+        parts.push(part("seed", "compaction", by, &summary_of(block), block.len(), 0));
+    }
     parts.extend(start.seed.iter().map(|seed| passage("seed", seed)));
     let fresh_from = epoch_seq(state);
     for (item, seq) in state.transcript.items().iter().zip(state.transcript.seqs()) {
@@ -78,8 +82,12 @@ pub fn inventory(state: &SessionState) -> Vec<ContextPart> {
     parts
 }
 
-/// What is older was carried over: an answer that was, says so; the first that was not is the epoch's own.
+/// What is older was carried over: an answer that was, says so; the first that was not is the epoch's own. Behind a summary
+/// of the API's the epoch's own place tells.
 fn epoch_seq(state: &SessionState) -> u64 {
+    if let Some(epoch) = state.epoch.as_ref().filter(|epoch| epoch.start.compacted.is_some()) {
+        return epoch.seq;
+    }
     let items = state.transcript.items().iter().zip(state.transcript.seqs());
     let carried = items.rev().find(|(item, _)| matches!(item, TranscriptItem::Answer { carried_over: true, .. }));
     let Some((TranscriptItem::Answer { calls, .. }, answer)) = carried else { return 0 };
@@ -106,6 +114,12 @@ fn words_of(content: &str) -> String {
         _ => None,
     });
     words.collect::<Vec<_>>().join(" ")
+}
+
+/// The words of a summary that the API wrote.
+fn summary_of(block: &str) -> String {
+    let block: serde_json::Value = serde_json::from_str(block).unwrap_or_default();
+    block["content"].as_str().unwrap_or_default().to_owned()
 }
 
 fn origin(source: &ContextSource) -> (&'static str, String) {

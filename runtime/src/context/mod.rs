@@ -8,6 +8,7 @@
 
 mod body;
 mod carried;
+mod compaction;
 mod epoch;
 mod epoch_rooms;
 mod fitted;
@@ -19,13 +20,15 @@ mod past;
 mod render;
 mod render_first;
 mod render_second;
+mod render_third;
 mod system_prompt;
 pub(crate) mod working;
 
 #[cfg(test)]
 mod tests;
 
-pub use epoch::{EpochError, EpochPlan, differs, new_epoch};
+pub use compaction::{compactable_until, render_compaction};
+pub use epoch::{EpochError, EpochPlan, compacted_epoch, differs, new_epoch};
 pub(crate) use epoch_rooms::EpochRooms;
 pub use instructions::{Instructions, KnownInstructions, known_instructions, touched_paths};
 pub use inventory::{ContextPart, inventory};

@@ -2,16 +2,16 @@
 //!
 //! Answers are spliced in byte for byte as they came. Inside an epoch a request is the one before it with more at its
 //! end; only the `cache_control` marks move. There are at most four: one behind tools and system (held by the epoch), one
-//! at the end of the seed, one at the end of the newest user message, and one at the end of the user message before
-//! it, where the previous request had its own, so that a step with many parallel calls cannot outrun the look-back
-//! of 20 blocks.
+//! at the end of the seed, one at the very end, and one where the answered request before this one ended, so that however
+//! much was added since, what that request wrote into the cache is found again.
 
 use super::render_first::render_first;
 use super::render_second::render_second;
+use super::render_third::render_third;
 use retrace_events::SessionState;
 
 /// The renderer new epochs are begun with.
-pub const RENDERER: u32 = 2;
+pub const RENDERER: u32 = 3;
 
 /// Why a request cannot be rendered.
 #[derive(Debug, thiserror::Error)]
@@ -33,6 +33,9 @@ pub enum RenderError {
     /// A call has no result yet, so that there is nothing to ask the model.
     #[error("call {0} has no result")]
     OpenCall(String),
+    /// There is no place at which a summary may end there.
+    #[error("no summary can be asked for until event {0}")]
+    NotCompactable(u64),
     /// Stored JSON that is none.
     #[error("the stored {what} is not JSON")]
     NotJson {
@@ -53,6 +56,7 @@ pub fn render(state: &SessionState) -> Result<Vec<u8>, RenderError> {
     match epoch.start.renderer {
         1 => render_first(epoch, items),
         2 => render_second(epoch, items),
+        3 => render_third(epoch, items),
         unknown => Err(RenderError::UnknownRenderer(unknown)),
     }
 }

@@ -1,7 +1,7 @@
 //! Renderer 1: prompts, answers, results and interruptions. Kept for the logs that name it; what came later is foreign
 //! to it, and its bytes never change.
 
-use super::body::{INTERRUPTED, Message, ResultContent, UserBody, mark_tail, push_user, raw, to_bytes};
+use super::body::{INTERRUPTED, Message, Purpose, ResultContent, UserBody, mark_tail, push_user, raw, to_bytes};
 use super::render::RenderError;
 use retrace_events::fold::{Epoch, TranscriptItem};
 use std::borrow::Cow;
@@ -10,6 +10,9 @@ pub(super) fn render_first(epoch: &Epoch, items: &[TranscriptItem]) -> Result<Ve
     let start = &epoch.start;
     if !start.seed.is_empty() {
         return Err(foreign("a seed"));
+    }
+    if start.compacted.is_some() {
+        return Err(foreign("a summary by the API"));
     }
     if start.output_config.is_some() {
         return Err(foreign("an output_config"));
@@ -42,7 +45,7 @@ pub(super) fn render_first(epoch: &Epoch, items: &[TranscriptItem]) -> Result<Ve
         push_user(&mut messages, body);
     }
     mark_tail(&mut messages);
-    to_bytes(start, &messages)
+    to_bytes(start, &messages, Purpose::Answer)
 }
 
 const fn foreign(what: &'static str) -> RenderError {

@@ -5,7 +5,7 @@
 //! demands. A carried-over answer is given back without its thinking, which is bound to a prefix that is gone, and
 //! otherwise byte for byte.
 
-use super::body::{Ephemeral, INTERRUPTED, Message, ResultContent, UserBody, mark_tail, push_user, to_bytes};
+use super::body::{Ephemeral, INTERRUPTED, Message, Purpose, ResultContent, UserBody, mark_tail, push_user, to_bytes};
 use super::carried::{as_it_came, without_thinking};
 use super::framing::{background_ended, passage, warning};
 use super::render::RenderError;
@@ -18,6 +18,9 @@ use std::borrow::Cow;
 const EARLIER: &str = "[What was said before is not shown here.]";
 
 pub(super) fn render_second(epoch: &Epoch, items: &[TranscriptItem]) -> Result<Vec<u8>, RenderError> {
+    if epoch.start.compacted.is_some() {
+        return Err(RenderError::Foreign { renderer: 2, what: "a summary by the API" });
+    }
     let mut conversation = Conversation::default();
     conversation.begin(&epoch.start.seed);
     for item in items {
@@ -25,19 +28,21 @@ pub(super) fn render_second(epoch: &Epoch, items: &[TranscriptItem]) -> Result<V
     }
     let mut messages = conversation.finish()?;
     mark_tail(&mut messages);
-    to_bytes(&epoch.start, &messages)
+    to_bytes(&epoch.start, &messages, Purpose::Answer)
 }
 
+/// A conversation as messages; shared with the renderers after this one.
 #[derive(Default)]
-struct Conversation<'a> {
-    messages: Vec<Message<'a>>,
+pub(super) struct Conversation<'a> {
+    /// What there is so far.
+    pub(super) messages: Vec<Message<'a>>,
     /// The calls of the newest answer that have no result so far.
     open: Vec<&'a CallId>,
 }
 
 impl<'a> Conversation<'a> {
     /// Puts the seed at the beginning, with a breakpoint at its end.
-    fn begin(&mut self, seed: &[ContextPassage]) {
+    pub(super) fn begin(&mut self, seed: &[ContextPassage]) {
         for part in seed {
             self.say(passage(part));
         }
@@ -48,7 +53,8 @@ impl<'a> Conversation<'a> {
         }
     }
 
-    fn add(&mut self, item: &'a TranscriptItem) -> Result<(), RenderError> {
+    /// Adds what was said.
+    pub(super) fn add(&mut self, item: &'a TranscriptItem) -> Result<(), RenderError> {
         match item {
             TranscriptItem::Prompt { text, images } => {
                 self.show(images);
@@ -66,7 +72,8 @@ impl<'a> Conversation<'a> {
         Ok(())
     }
 
-    fn finish(self) -> Result<Vec<Message<'a>>, RenderError> {
+    /// The messages, when every call has its result.
+    pub(super) fn finish(self) -> Result<Vec<Message<'a>>, RenderError> {
         self.check_results()?;
         Ok(self.messages)
     }
@@ -113,7 +120,8 @@ impl<'a> Conversation<'a> {
         }
     }
 
-    fn check_results(&self) -> Result<(), RenderError> {
+    /// Whether a request can be made here.
+    pub(super) fn check_results(&self) -> Result<(), RenderError> {
         self.open.first().map_or(Ok(()), |call| Err(RenderError::OpenCall(call.0.clone())))
     }
 }

@@ -14,12 +14,14 @@ pub(super) struct ApiError {
     pub(super) kind: String,
     /// The error's `message`.
     pub(super) message: String,
+    /// A name for the very reason, where the API has one.
+    pub(super) code: Option<&'static str>,
 }
 
 impl ApiError {
     /// An error of `status`, with the type that the API pairs with it.
     pub(super) fn new(status: u16, message: impl Into<String>) -> Self {
-        Self { status, kind: error_type(status).to_owned(), message: message.into() }
+        Self { status, kind: error_type(status).to_owned(), message: message.into(), code: None }
     }
 
     /// 400, the most usual refusal.
@@ -32,14 +34,18 @@ impl ApiError {
         Self::invalid(format!("{path}: {}", message.as_ref()))
     }
 
+    /// This error with a name for the very reason.
+    pub(super) fn coded(self, code: &'static str) -> Self {
+        Self { code: Some(code), ..self }
+    }
+
     /// The body, as the API sends it both with an error status and in mid-stream.
     pub(super) fn body(&self, request_id: &str) -> String {
-        json!({
-            "type": "error",
-            "error": { "type": self.kind, "message": self.message },
-            "request_id": request_id,
-        })
-        .to_string()
+        let mut error = json!({ "type": self.kind, "message": self.message });
+        if let Some(code) = self.code {
+            error["details"] = json!({ "error_code": code });
+        }
+        json!({ "type": "error", "error": error, "request_id": request_id }).to_string()
     }
 
     /// The whole response.

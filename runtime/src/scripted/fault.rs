@@ -96,7 +96,7 @@ impl FaultFile {
             }
             let kind = self.error_type.clone().unwrap_or_else(|| error_type(status).to_owned());
             faults.push(Fault::Refuse {
-                error: ApiError { status, kind, message: message.clone() },
+                error: ApiError { status, kind, message: message.clone(), code: None },
                 retry_after: self.retry_after.map(header_text).transpose()?,
                 retry_after_ms: self.retry_after_ms,
                 should_retry: self.should_retry,
@@ -106,7 +106,7 @@ impl FaultFile {
         }
         if let Some(kind) = self.error_mid_stream {
             faults.push(Fault::ErrorMidStream {
-                error: ApiError { status: 200, kind, message },
+                error: ApiError { status: 200, kind, message, code: None },
                 after: after.unwrap_or(After::Events(3)),
             });
         } else if after.is_some() {

@@ -15,6 +15,8 @@ pub(super) struct Usage {
     written: u64,
     written_1h: u64,
     read: u64,
+    /// It is that of a summary, which stands in a list of its own.
+    of_summary: bool,
 }
 
 impl Usage {
@@ -26,10 +28,19 @@ impl Usage {
             written,
             written_1h: simulated.written_1h.min(written),
             read: given.cache_read_input_tokens.unwrap_or(simulated.read),
+            of_summary: false,
         }
     }
 
+    /// The same figures as those of a summary.
+    pub(super) fn of_summary(self) -> Self {
+        Self { of_summary: true, ..self }
+    }
+
     fn json(&self, output_tokens: u64) -> Value {
+        if self.of_summary {
+            return self.around_summary(output_tokens);
+        }
         json!({
             "input_tokens": self.input,
             "cache_creation_input_tokens": self.written,
@@ -43,7 +54,26 @@ impl Usage {
         })
     }
 
+    /// No reply was made, so all is of the summary.
+    fn around_summary(&self, output_tokens: u64) -> Value {
+        let mut summary = Self { of_summary: false, ..*self }.json(output_tokens);
+        if let Some(fields) = summary.as_object_mut() {
+            fields.shift_remove("service_tier");
+            fields.insert("type".to_owned(), json!("compaction"));
+        }
+        json!({
+            "input_tokens": 0,
+            "cache_creation_input_tokens": 0,
+            "cache_read_input_tokens": 0,
+            "output_tokens": 0,
+            "iterations": [summary],
+        })
+    }
+
     fn cumulative(&self, output_tokens: u64) -> Value {
+        if self.of_summary {
+            return self.around_summary(output_tokens);
+        }
         json!({
             "input_tokens": self.input,
             "cache_creation_input_tokens": self.written,
@@ -76,7 +106,7 @@ pub(super) fn events(plan: &Plan, model: &str, usage: &Usage, delivery: &Deliver
     for field in ["stop_reason", "stop_sequence", "stop_details"] {
         head["message"][field] = Value::Null;
     }
-    head["message"]["usage"]["output_tokens"] = json!(1);
+    head["message"]["usage"]["output_tokens"] = json!(u8::from(!usage.of_summary));
     writer.event(&head);
     let chars = if delivery.delta_chars == 0 { USUAL_DELTA_CHARS } else { delivery.delta_chars };
     for (index, block) in plan.blocks.iter().enumerate() {
@@ -123,6 +153,8 @@ fn block_events(writer: &mut Writer, index: usize, block: &PlannedBlock, chars: 
         PlannedBlock::Thinking { .. } => json!({ "type": "thinking", "thinking": "", "signature": "" }),
         PlannedBlock::RedactedThinking { data } => json!({ "type": "redacted_thinking", "data": data }),
         PlannedBlock::ToolUse { id, name, .. } => json!({ "type": "tool_use", "id": id, "name": name, "input": {} }),
+        // It comes whole, without a delta.
+        PlannedBlock::Summary { .. } => block.json(),
     };
     writer.event(&json!({ "type": "content_block_start", "index": index, "content_block": start }));
     if index == 0 || writer.odd {
@@ -145,7 +177,7 @@ fn block_events(writer: &mut Writer, index: usize, block: &PlannedBlock, chars: 
             }
             writer.delta(index, &json!({ "type": "signature_delta", "signature": signature }));
         }
-        PlannedBlock::RedactedThinking { .. } => {}
+        PlannedBlock::RedactedThinking { .. } | PlannedBlock::Summary { .. } => {}
         PlannedBlock::ToolUse { input_json, .. } => {
             writer.delta(index, &json!({ "type": "input_json_delta", "partial_json": "" }));
             // An empty object is how the API sends an empty input: no further pieces.

@@ -35,6 +35,12 @@
 //! [[step.fault]]
 //! cut_after_events = 4     # or cut_after_bytes, end_after_events, stall_after_events, hang = true,
 //! times = 2                # or error_mid_stream = "overloaded_error" with after_events / after_bytes
+//!
+//! [compaction]             # optional; how requests for a summary are answered
+//! summary = "so far: ..."  # else what the user said, shortened
+//! stop_reason = "refusal"  # anything but "compaction" (the default) comes without a summary
+//! [[compaction.fault]]     # as for a step
+//! status = 529
 //! ```
 
 mod api_error;
@@ -54,6 +60,7 @@ mod server;
 mod signature;
 mod state;
 mod step;
+mod summarized;
 mod validate;
 mod walk;
 

@@ -9,6 +9,7 @@ use super::captured::Captured;
 use super::prefix_hash::PrefixHash;
 use super::signature::SigningKey;
 use super::step::{Step, StepBlock, ToolInput};
+use super::summarized::Summarized;
 
 /// An answer ready to be sent.
 #[derive(Debug, Clone)]
@@ -28,6 +29,7 @@ pub(super) enum PlannedBlock {
     Thinking { text: String, signature: String },
     RedactedThinking { data: String },
     ToolUse { id: String, name: String, input_json: String },
+    Summary { content: String, signature: String },
 }
 
 /// How a request wants thinking to come back.
@@ -50,6 +52,9 @@ impl PlannedBlock {
                 json!({ "type": "thinking", "thinking": text, "signature": signature })
             }
             Self::RedactedThinking { data } => json!({ "type": "redacted_thinking", "data": data }),
+            Self::Summary { content, signature } => {
+                json!({ "type": "compaction", "content": content, "signature": signature })
+            }
             Self::ToolUse { id, name, input_json } => {
                 let input = serde_json::from_str::<Value>(input_json).ok().filter(Value::is_object);
                 json!({ "type": "tool_use", "id": id, "name": name, "input": input.unwrap_or_else(|| json!({})) })
@@ -61,6 +66,7 @@ impl PlannedBlock {
         match self {
             Self::Text { text } | Self::Thinking { text, .. } => text.len(),
             Self::RedactedThinking { data } => data.len(),
+            Self::Summary { content, .. } => content.len(),
             Self::ToolUse { name, input_json, .. } => name.len() + input_json.len() + 16,
         }
     }
@@ -105,6 +111,31 @@ impl Plan {
             stop_reason: step.stop_reason.clone(),
             stop_sequence: step.stop_sequence.clone(),
             stop_details: step.stop_details.clone(),
+            output_tokens: step.usage.output_tokens.unwrap_or(1 + size_bytes as u64 / 4),
+        }
+    }
+
+    /// The plan of a summary of the conversation hashed in `prefix`; without one where the script says that it stops otherwise.
+    pub(super) fn summary(
+        step: &Step,
+        content: String,
+        prefix: &PrefixHash,
+        key: &SigningKey,
+        stands_for: &Summarized,
+    ) -> Self {
+        let signature = stands_for.sign(key, &content);
+        let blocks = if step.stop_reason == "compaction" {
+            vec![PlannedBlock::Summary { content, signature }]
+        } else {
+            Vec::new()
+        };
+        let size_bytes: usize = blocks.iter().map(PlannedBlock::size_bytes).sum();
+        Self {
+            message_id: id("msg", &prefix.digest(), usize::MAX),
+            blocks,
+            stop_reason: step.stop_reason.clone(),
+            stop_sequence: None,
+            stop_details: Value::Null,
             output_tokens: step.usage.output_tokens.unwrap_or(1 + size_bytes as u64 / 4),
         }
     }

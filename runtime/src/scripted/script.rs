@@ -10,6 +10,17 @@ use super::step::Step;
 #[derive(Debug, Clone)]
 pub struct Script {
     pub(super) steps: Vec<Step>,
+    /// How requests for a summary are answered.
+    pub(super) compaction: CompactionStep,
+}
+
+/// How a request for a summary is answered.
+#[derive(Debug, Clone)]
+pub(super) struct CompactionStep {
+    /// The words; `None` makes some of what the user said.
+    pub(super) summary: Option<String>,
+    /// Its stop reason, figures, faults and delivery.
+    pub(super) step: Step,
 }
 
 /// Where in the file something stands, in bytes.

@@ -9,7 +9,7 @@ use thiserror::Error;
 use toml::Spanned;
 
 use super::fault::FaultFile;
-use super::script::{Script, Span};
+use super::script::{CompactionStep, Script, Span};
 use super::step::{Delivery, Step, StepBlock, ToolInput, UsageOverrides};
 
 /// The largest script, and the largest compiled expression in it.
@@ -35,6 +35,39 @@ struct ScriptFile {
     delivery: DeliveryFile,
     #[serde(default)]
     step: Vec<Spanned<StepFile>>,
+    compaction: Option<CompactionFile>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(deny_unknown_fields, default)]
+struct CompactionFile {
+    summary: Option<String>,
+    stop_reason: Option<String>,
+    usage: UsageOverrides,
+    fault: Vec<FaultFile>,
+}
+
+impl CompactionFile {
+    fn check(self, delivery: Delivery) -> Result<CompactionStep, String> {
+        let Self { summary, stop_reason, usage, fault } = self;
+        let mut faults = Vec::new();
+        for fault in fault {
+            faults.extend(fault.check()?);
+        }
+        let step = Step {
+            name: "compaction".to_owned(),
+            when: None,
+            next: Vec::new(),
+            blocks: Vec::new(),
+            stop_reason: stop_reason.unwrap_or_else(|| "compaction".to_owned()),
+            stop_sequence: None,
+            stop_details: Value::Null,
+            usage,
+            faults,
+            delivery,
+        };
+        Ok(CompactionStep { summary, step })
+    }
 }
 
 #[derive(Deserialize)]
@@ -126,7 +159,10 @@ impl Script {
         let reader = Reader { text, names: file.step.iter().map(|step| step.get_ref().name.clone()).collect() };
         let general = file.delivery;
         let steps = file.step.into_iter().enumerate().map(|(index, step)| reader.step(index, step, &general));
-        Ok(Self { steps: steps.collect::<Result<_, _>>()? })
+        let compaction = file.compaction.unwrap_or_default().check(general.clone().into());
+        let compaction =
+            compaction.map_err(|message| ScriptError { line: 1, step: Some("compaction".to_owned()), message })?;
+        Ok(Self { steps: steps.collect::<Result<_, _>>()?, compaction })
     }
 }
 

@@ -11,6 +11,7 @@ use serde_json::Value;
 use super::api_error::ApiError;
 use super::canonical::texts_or_blocks;
 use super::prefix_hash::PrefixHash;
+use super::summarized::Summarized;
 
 const TAG_BYTES: usize = 16;
 
@@ -30,6 +31,15 @@ impl SigningKey {
         STANDARD.encode(self.tags(prefix, thinking))
     }
 
+    /// A tag over `parts`.
+    pub(super) fn tag(&self, parts: &[&[u8]]) -> [u8; 32] {
+        let mut tag = blake3::Hasher::new_keyed(&self.0);
+        for part in parts {
+            tag.update(&(part.len() as u64).to_le_bytes()).update(part);
+        }
+        *tag.finalize().as_bytes()
+    }
+
     fn tags(&self, prefix: &PrefixHash, thinking: &str) -> Vec<u8> {
         let text = blake3::keyed_hash(&self.0, thinking.as_bytes());
         let mut bound = blake3::Hasher::new_keyed(&self.0);
@@ -39,7 +49,7 @@ impl SigningKey {
     }
 }
 
-/// Checks every thinking block of `request` over its actual prefix, and returns the hash over the whole conversation.
+/// Checks every thinking block of `request` over its actual prefix, and a summary over its words, and returns the hash over the whole conversation.
 pub(super) fn verify(request: &Value, key: &SigningKey, preserved: bool) -> Result<PrefixHash, ApiError> {
     let mut prefix = PrefixHash::new(request);
     let messages = request.get("messages").and_then(Value::as_array);
@@ -52,6 +62,11 @@ pub(super) fn verify(request: &Value, key: &SigningKey, preserved: bool) -> Resu
                 "redacted_thinking" => Some(("data", "")),
                 _ => None,
             };
+            if text("type") == "compaction" {
+                // It stands first, or the request was refused before.
+                prefix = Summarized::verified(key, block)?.prefix(request);
+                continue;
+            }
             if let Some((field, thinking)) = signed {
                 let came = STANDARD.decode(text(field)).unwrap_or_default();
                 let due = key.tags(&prefix, thinking);

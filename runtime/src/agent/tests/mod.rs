@@ -8,6 +8,7 @@ mod approval_tests;
 mod asking;
 mod background_tests;
 mod budget_tests;
+mod compaction_tests;
 mod control_tests;
 mod crash_tests;
 mod epoch_tests;
@@ -126,6 +127,7 @@ impl World {
             attended: false,
             holder: Holder::this_process("a test", Timestamp(0)),
             context_tokens: None,
+            api_compaction: false,
             user_instructions: self.root.path().join("config"),
         }
     }
@@ -209,7 +211,8 @@ impl World {
         let report = verify_session(&self.log, &stream()).await.unwrap();
         assert!(report.agrees(), "{report:?}");
         assert_eq!(report.events, payloads.len() as u64);
-        assert_eq!(report.requests.len(), self.count("turn.requested").await);
+        let requested = self.count("turn.requested").await + self.count("context.compaction_requested").await;
+        assert_eq!(report.requests.len(), requested);
         // What was sent is what the log says was sent.
         for sent in self.requests() {
             assert!(report.requests.iter().any(|logged| logged.logged == sent.body_hash), "an unlogged request");

@@ -1,11 +1,13 @@
 //! What to do next, as a table: every stage of a turn, every stop reason, budgets, and which calls run together.
 
 use super::super::fullness::Fullness;
-use super::super::next::{Next, Outlook, next};
+use super::super::next::{Next, Outlook, Summaries, next};
 use super::super::title_of;
 use crate::context::RENDERER;
 use crate::permissions::Permissions;
-use retrace_events::fold::{CallApproval, CallProgress, Epoch, OpenCall, Stage, TurnState};
+use retrace_events::fold::{
+    AskedCompaction, CallApproval, CallProgress, CameCompaction, Epoch, OpenCall, Stage, TurnState,
+};
 use retrace_events::payload::context::ContextEpochStarted;
 use retrace_events::payload::settings::{Budget, Settings};
 use retrace_events::payload::tool::ToolEffect;
@@ -33,8 +35,9 @@ fn epoch() -> Epoch {
         seed: Vec::new(),
         from_seq: 0,
         why: String::new(),
+        compacted: None,
     };
-    Epoch { event: id(), start }
+    Epoch { event: id(), seq: 0, start }
 }
 
 fn settings(budget: Budget) -> Settings {
@@ -97,7 +100,15 @@ fn step(state: &SessionState) -> Next {
 }
 
 fn outlook(permissions: &Permissions) -> Outlook<'_> {
-    Outlook { now: NOW, permissions, attended: true, family: None, outdated: None, fullness: None }
+    Outlook {
+        now: NOW,
+        permissions,
+        attended: true,
+        family: None,
+        outdated: None,
+        fullness: None,
+        summaries: Summaries::default(),
+    }
 }
 
 fn ask() -> Stage {
@@ -110,6 +121,10 @@ fn outcome(next: &Next) -> Option<TurnOutcome> {
         Next::Idle
         | Next::Prompt(_)
         | Next::BeginEpoch { .. }
+        | Next::Compact { .. }
+        | Next::AwaitSummary
+        | Next::SettleCompaction(_)
+        | Next::BeginCompacted
         | Next::Request { .. }
         | Next::SettleRequest { .. }
         | Next::Run(_)
@@ -224,6 +239,54 @@ fn a_full_context_begins_afresh_and_earlier_when_the_cache_is_cold() {
 }
 
 #[test]
+fn a_summary_is_asked_for_early_waited_for_late_and_put_in_place_at_once() {
+    let permissions = Permissions::builtin(true);
+    let with = |state: &SessionState, tokens, summaries| {
+        next(state, &Outlook { fullness: Some(fullness(tokens, 0)), summaries, ..outlook(&permissions) })
+    };
+    let (can, on_its_way) = (
+        Summaries { can_be_asked: true, ..Summaries::default() },
+        Summaries { on_its_way: true, ..Summaries::default() },
+    );
+    let state = at(ask());
+    assert!(matches!(with(&state, 84_999, can), Next::Request { .. }));
+    assert!(matches!(with(&state, 85_000, can), Next::Compact { .. }));
+    assert!(matches!(with(&state, 100_000, can), Next::Compact { .. }));
+    assert!(matches!(with(&state, 99_999, on_its_way), Next::Request { .. }));
+    assert_eq!(with(&state, 100_000, on_its_way), Next::AwaitSummary);
+    assert!(matches!(with(&state, 100_000, Summaries::default()), Next::BeginEpoch { .. }));
+    // On the user's word at any time.
+    let wished = Summaries { wished: true, ..Summaries::default() };
+    assert!(matches!(with(&state, 10, wished), Next::BeginEpoch { why } if why.contains("the user asked")));
+    assert!(matches!(with(&state, 10, Summaries { wished: true, ..can }), Next::Compact { .. }));
+    // One that has come is put in place, and one whose process is gone is settled, however full the context is.
+    let mut came = at(ask());
+    came.compaction.came = Some(CameCompaction { event: id(), until_seq: 3, block: "{}".into() });
+    assert_eq!(with(&came, 10, can), Next::BeginCompacted);
+    let mut gone = at(ask());
+    let asked = AskedCompaction { request: id(), until_seq: 3, cost_bound_microusd: 5 };
+    gone.compaction.asked = Some(asked);
+    assert_eq!(with(&gone, 10, Summaries::default()), Next::SettleCompaction(asked));
+    assert!(matches!(with(&gone, 10, on_its_way), Next::Request { .. }));
+    // What was paused is gone on with first.
+    let stage = Stage::Answered { stop_reason: "pause_turn".to_owned() };
+    let mut paused = at(stage);
+    assert!(matches!(with(&paused, 90_000, can), Next::Request { .. }));
+    paused.compaction.came = came.compaction.came;
+    assert!(matches!(with(&paused, 90_000, can), Next::Request { .. }));
+}
+
+#[test]
+fn a_request_with_a_summary_that_the_api_does_not_take_is_made_again_without() {
+    let mut state = answered(at(ask()));
+    let (failure, message) = (TurnFailure::InvalidRequest, "messages.0: whatever".to_owned());
+    state.turn.as_mut().unwrap().stage = Stage::GaveUp { failure, message };
+    assert_eq!(outcome(&step(&state)), Some(TurnOutcome::RequestFailed));
+    state.epoch.as_mut().unwrap().start.compacted = Some("{}".into());
+    assert!(matches!(step(&state), Next::BeginEpoch { why } if why.contains("summary")));
+}
+
+#[test]
 fn a_paused_turn_is_sent_back() {
     let stage = Stage::Answered { stop_reason: "pause_turn".to_owned() };
     assert_eq!(step(&at(stage)), Next::Request { not_before: Timestamp(0), attempt: 1 });
@@ -290,6 +353,10 @@ fn runs(calls: Vec<OpenCall>) -> String {
         other @ (Next::Idle
         | Next::Prompt(_)
         | Next::BeginEpoch { .. }
+        | Next::Compact { .. }
+        | Next::AwaitSummary
+        | Next::SettleCompaction(_)
+        | Next::BeginCompacted
         | Next::Request { .. }
         | Next::SettleRequest { .. }
         | Next::Deny { .. }

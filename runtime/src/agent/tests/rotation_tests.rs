@@ -75,6 +75,33 @@ async fn a_job_of_any_length_stays_within_its_budget() {
 }
 
 #[tokio::test]
+async fn that_there_is_no_index_is_said_once() {
+    let (world, parts) = counting(24_000).await;
+    let mut agent = Agent::start(parts, world.new_session()).await.unwrap();
+    let (mut live, last) = (agent.parts.live.listen(), agent.parts.live.clone());
+    let heard = tokio::spawn(async move {
+        let mut heard = Vec::new();
+        loop {
+            match live.recv().await {
+                Ok(Live::Notice(notice)) if notice == "that is all" => return heard,
+                Ok(Live::Notice(notice)) => heard.push(notice),
+                Ok(_) => {}
+                Err(error) => heard.push(error.to_string()),
+            }
+        }
+    });
+    agent.prompt(TASK, PromptSource::Local, Vec::new()).await.unwrap();
+    agent.run().await.unwrap();
+    agent.close().await;
+    last.send(Live::Notice("that is all".to_owned()));
+    assert!(epochs(&world).await.len() >= 4);
+    let heard = heard.await.unwrap();
+    let said = heard.iter().filter(|notice| notice.contains("begins afresh with what this session itself knows"));
+    let [said] = said.collect::<Vec<_>>()[..] else { panic!("not once: {heard:?}") };
+    assert!(said.contains("there is no index") && said.contains("hint: "), "{said}");
+}
+
+#[tokio::test]
 async fn a_session_that_is_resumed_rotates_as_one_that_was_not() {
     let (world, parts) = counting(24_000).await;
     let mut agent = Agent::start(parts.clone(), world.new_session()).await.unwrap();
@@ -146,36 +173,40 @@ async fn a_window_that_is_smaller_than_known_is_met_by_one_fresh_epoch() {
     assert_eq!(world.file("n").unwrap().trim(), "90");
 }
 
-/// Reads two files in turn, again and again, and then one of them once more.
-const READS: &str = r#"
+/// Eight files are read, and then spoken of while something else fills the context.
+fn reads() -> String {
+    let read = |n: u32| {
+        format!("[[step.block]]\ntype = \"tool_use\"\nname = \"read_file\"\ninput = {{ path = \"part{n}.rs\" }}\n")
+    };
+    let reads: String = (1..=8).map(read).collect();
+    let count = r#"
 [[step]]
 name = "count"
 next = ["enough", "count"]
+fault = [{ status = 529, retry_after_ms = 1 }]
 [[step.block]]
 type = "text"
-text = "value_7 of beta.rs is next, and so is value_7 of alpha.rs"
+text = "compute_value of part1.rs part2.rs part3.rs part4.rs part5.rs part6.rs part7.rs part8.rs is next"
 [[step.block]]
 type = "tool_use"
 name = "bash"
-input = { command = "n=$(($(cat n 2>/dev/null || echo 0) + 1)); echo $n > n; echo \"count $n\"; if [ $n -ge 40 ]; then echo that is enough; fi; seq -f \"line %g of $n\" 300" }
-[[step.block]]
-type = "tool_use"
-name = "read_file"
-input = { path = "alpha.rs", offset = 1, limit = 40 }
+input = { command = "n=$(($(cat n 2>/dev/null || echo 0) + 1)); echo $n > n; echo \"count $n\"; if [ $n -ge 60 ]; then echo that is enough; fi; head -c 3000 /dev/zero | tr '\\0' x" }
 
 [[step]]
 name = "enough"
 when = "that is enough"
 block = [{ type = "text", text = "counted" }]
 "#;
+    format!("[[step]]\n{reads}{count}")
+}
 
 #[tokio::test]
 async fn what_an_epoch_lacks_comes_once_before_a_request_and_within_bounds() {
     const BUDGET: u64 = 24_000;
-    let world = World::with(READS).await;
-    for name in ["alpha", "beta"] {
-        let lines: String = (0..400).map(|n| format!("let value_{n} = {name}_{n}(input, {n});\n")).collect();
-        world.put(&format!("{name}.rs"), &lines);
+    let world = World::with(&reads()).await;
+    for part in 1..=8 {
+        let lines: String = (0..100).map(|n| format!("let part{part}_{n} = compute_value(input, {n});\n")).collect();
+        world.put(&format!("part{part}.rs"), &lines);
     }
     let parts = AgentParts { context_tokens: Some(BUDGET), ..world.parts() };
     let mut agent = Agent::start(parts, world.new_session()).await.unwrap();
@@ -192,7 +223,8 @@ async fn what_an_epoch_lacks_comes_once_before_a_request_and_within_bounds() {
                 (epochs, epoch_tokens) = (epochs + 1, 0);
                 shown.clear();
             }
-            Payload::Turn(Turn::Requested(_)) => since_request = 0,
+            // Each request is refused once and sent again: as it was.
+            Payload::Turn(Turn::Answered(_)) => since_request = 0,
             Payload::Context(Context::Retrieved(found)) => {
                 assert!(epochs > 1, "the first epoch holds everything");
                 since_request += 1;
@@ -210,7 +242,7 @@ async fn what_an_epoch_lacks_comes_once_before_a_request_and_within_bounds() {
         }
         assert!(epoch_tokens <= BUDGET / 4, "{epoch_tokens} tokens in an epoch");
     }
-    assert!(epochs >= 3 && retrieved >= 2, "{epochs} epochs, {retrieved} times");
+    assert!(epochs >= 3 && retrieved >= 5, "{epochs} epochs, {retrieved} times");
     for request in world.requests() {
         let tokens = request.input_tokens + request.cache_creation_input_tokens + request.cache_read_input_tokens;
         assert!(tokens <= BUDGET + 3_000, "request {} has {tokens} tokens", request.index);

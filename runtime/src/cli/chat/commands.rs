@@ -2,6 +2,7 @@
 
 use super::conversation::{Conversation, Flow};
 use super::opening::Target;
+use crate::agent::AgentOrder;
 use crate::cli::exit::CliError;
 use crate::cli::render::{clean, units};
 use crate::cli::{session_name, sessions};
@@ -35,6 +36,8 @@ pub(super) enum Command {
     Queue,
     /// The model's plan.
     Plan,
+    /// Begin the context afresh.
+    Compact,
     /// Leave.
     Quit,
 }
@@ -71,6 +74,7 @@ pub(super) const COMMANDS: &[Row] = &[
     row(Command::Sandbox, "sandbox", "", "what isolates this session, as it was proven"),
     row(Command::Queue, "queue", "", "prompts that wait"),
     row(Command::Plan, "plan", "", "the model's plan"),
+    row(Command::Compact, "compact", "", "begin the context afresh; what was said before is summed up"),
     Row { command: Command::Quit, name: "quit", other: Some("exit"), argument: "", help: "leave (also Ctrl-D)" },
 ];
 
@@ -94,6 +98,7 @@ impl Conversation<'_> {
             Command::Sandbox => self.sandbox(),
             Command::Queue => self.queue(),
             Command::Plan => self.plan(),
+            Command::Compact => self.compact().await,
             Command::Quit => return Ok(Flow::Leave),
         }
         Ok(Flow::Stay)
@@ -201,6 +206,15 @@ impl Conversation<'_> {
         }
         drop(view);
         self.say(&text);
+    }
+
+    async fn compact(&self) {
+        match &self.running.orders {
+            // What comes of it is said by the agent.
+            Some(orders) if orders.send(AgentOrder::Compact).await.is_ok() => {}
+            Some(_) => self.say("nothing changes: the session has ended\n"),
+            None => self.say("nothing changes: another process runs this session, and its context is there\n"),
+        }
     }
 
     fn plan(&self) {

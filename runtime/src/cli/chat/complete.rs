@@ -48,6 +48,7 @@ impl SlashCompleter {
             | Command::Sandbox
             | Command::Queue
             | Command::Plan
+            | Command::Compact
             | Command::Quit => Vec::new(),
         };
         let fits = words.into_iter().filter(|(word, _)| word.starts_with(begun));

@@ -139,6 +139,9 @@ pub(super) fn rotation(epoch: &ContextEpochStarted, redactor: &Redactor) -> Stri
     ];
     let mut kept: Vec<String> =
         counts.iter().filter(|(count, _)| *count > 0).map(|(count, noun)| units::of(*count, noun)).collect();
+    if epoch.compacted.is_some() {
+        kept.push("the API's summary".to_owned());
+    }
     kept.push(match epoch.from_seq {
         0 => "the whole conversation".to_owned(),
         seq => format!("word for word from event {seq}"),
@@ -168,6 +171,21 @@ pub(super) fn context(context: &Context, redactor: &Redactor) -> String {
             short(redactor, &compacted.by, 80),
             short(redactor, &compacted.summary, 200)
         ),
+        Context::CompactionRequested(request) => format!(
+            "  asks the API for a summary of what is older than event {}, {} ({})",
+            request.until_seq,
+            units::size(request.body_bytes),
+            short(redactor, &request.why, 200)
+        ),
+        Context::CompactionAnswered(answer) => format!(
+            "  {} ({}, {})",
+            if answer.block.is_some() { "the API wrote a summary" } else { "the API wrote no summary" },
+            short(redactor, &answer.stop_reason, 80),
+            units::cost(answer.cost_microusd)
+        ),
+        Context::CompactionFailed(failed) => {
+            format!("  no summary by the API: {:?}: {}", failed.failure, short(redactor, &failed.message, 200))
+        }
     }
 }
 

@@ -92,7 +92,7 @@ async fn the_full_view_numbers_what_it_shows() {
     assert!(numbers.iter().all(|number| *number < example_payloads().len() as u64), "{numbers:?}");
     let footer = full.lines().last().unwrap();
     assert!(footer.starts_with(&format!("{} events · 1 step · 1 call · ", example_payloads().len())), "{footer}");
-    assert!(footer.contains("$0.0544 (and up to $0.0001 for lost answers)"), "{footer}");
+    assert!(footer.contains("$0.0920 (and up to $0.0001 for lost answers)"), "{footer}");
 }
 
 #[tokio::test]

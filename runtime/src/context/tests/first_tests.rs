@@ -18,7 +18,7 @@ fn a_request_is_these_bytes() {
 
 #[test]
 fn an_interrupted_turn_and_the_next_prompt_make_one_message() {
-    for renderer in [1, 2] {
+    for renderer in [1, 2, 3] {
         let interrupted = TurnInterrupted { by: "signal".into(), during: "x".into() };
         let json = json(vec![prompt("one"), epoch(renderer).into(), interrupted.into(), prompt("two")]);
         assert_eq!(json["messages"].as_array().unwrap().len(), 1);
@@ -28,7 +28,7 @@ fn an_interrupted_turn_and_the_next_prompt_make_one_message() {
 
 #[test]
 fn an_answer_without_content_is_left_out() {
-    for renderer in [1, 2] {
+    for renderer in [1, 2, 3] {
         let json = json(vec![prompt("one"), epoch(renderer).into(), answer("[]"), prompt("two")]);
         assert_eq!(json["messages"].as_array().unwrap().len(), 1);
     }
@@ -39,7 +39,7 @@ fn what_cannot_be_rendered_is_refused() {
     assert!(matches!(render(&SessionState::default()), Err(RenderError::NoEpoch)));
     let of = |payloads| render(states(payloads).last().unwrap());
     assert!(matches!(of(vec![epoch(99).into()]), Err(RenderError::UnknownRenderer(99))));
-    for renderer in [1, 2] {
+    for renderer in [1, 2, 3] {
         let broken = ContextEpochStarted { tools: "[".into(), ..epoch(renderer) };
         assert!(matches!(of(vec![broken.into()]), Err(RenderError::NotJson { what: "tools", .. })));
     }

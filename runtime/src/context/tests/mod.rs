@@ -1,4 +1,4 @@
-//! Tests of context assembly: both renderers, epochs, framing, and what is carried over.
+//! Tests of context assembly: all renderers, epochs, framing, and what is carried over.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
 mod carried_tests;
@@ -12,6 +12,7 @@ mod random_tests;
 mod second_tests;
 mod sessions;
 mod system_prompt_tests;
+mod third_tests;
 
 use super::render;
 use retrace_events::log::MemoryLog;
@@ -60,6 +61,7 @@ fn epoch(renderer: u32) -> ContextEpochStarted {
         seed: Vec::new(),
         from_seq: 0,
         why: String::new(),
+        compacted: None,
     }
 }
 

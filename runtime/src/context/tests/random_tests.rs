@@ -15,6 +15,22 @@ fn bodies(session: Session) -> Vec<(EventId, Vec<u8>)> {
     session.requests.iter().map(at).collect()
 }
 
+/// The bodies of the requests that were answered: of those that were made again, the last.
+fn answered_bodies(session: Session) -> Vec<(EventId, Vec<u8>)> {
+    let is_answer = |count: &usize| session.payloads.get(*count).is_some_and(|next| next.kind() == "turn.answered");
+    let answered = session.requests.iter().copied().filter(is_answer).collect();
+    bodies(Session { requests: answered, ..session })
+}
+
+/// The places of the marks among the blocks of all messages, and whether each is of an hour.
+fn marked_blocks(body: &[u8]) -> Vec<(usize, bool)> {
+    let body: Value = serde_json::from_slice(body).unwrap();
+    let messages = body["messages"].as_array().unwrap();
+    let blocks = messages.iter().flat_map(|message| message["content"].as_array().unwrap());
+    let marks = blocks.enumerate().filter(|(_, block)| block["cache_control"].is_object());
+    marks.map(|(at, block)| (at, block["cache_control"]["ttl"] == "1h")).collect()
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(96))]
     /// The scripted server's rules are those of the API: pairing of calls and results, no blank words, images, at most
@@ -36,6 +52,29 @@ proptest! {
                 prop_assert!(old.len() <= new.len());
                 prop_assert_eq!(&new[..old.len()], &old[..]);
             }
+        }
+    }
+
+    /// What the request before wrote into the cache is found by one of the marks, however much was added since: the API looks
+    /// back over 20 blocks from each.
+    #[test]
+    fn what_the_request_before_wrote_is_found_again(turns in sessions()) {
+        let mut answered: Option<(EventId, usize)> = None;
+        for (epoch, body) in answered_bodies(Session::of(&turns)) {
+            let marked = marked_blocks(&body);
+            prop_assert!(marked.len() <= 3, "{} marks beside the one of the epoch", marked.len());
+            let hours = marked.iter().take_while(|(_, hour)| *hour).count();
+            prop_assert!(marked[hours..].iter().all(|(_, hour)| !hour), "a longer mark behind a shorter one");
+            if let Some((before, end)) = answered
+                && before == epoch
+            {
+                let found = marked.iter().any(|(at, _)| *at >= end && *at - end < 20);
+                prop_assert!(found, "{end} is out of reach of {marked:?}");
+                prop_assert!(marked.iter().any(|(at, _)| *at == end), "{end} is not marked itself: {marked:?}");
+            }
+            let last = marked.last().copied();
+            prop_assert!(last.is_some(), "nothing is marked");
+            answered = last.map(|(at, _)| (epoch, at));
         }
     }
 

@@ -66,7 +66,7 @@ pub(super) struct NewEpoch {
 pub(super) struct Session {
     pub(super) payloads: Vec<Payload>,
     pub(super) requests: Vec<usize>,
-    calls: usize,
+    pub(super) calls: usize,
 }
 
 fn words() -> impl Strategy<Value = String> {
@@ -95,9 +95,14 @@ fn noise() -> impl Strategy<Value = Vec<Noise>> {
     prop::collection::vec(one, 0..3)
 }
 
+fn outcome() -> impl Strategy<Value = Outcome> {
+    (0..4_u8, words(), 0..2_usize).prop_map(|(kind, text, images)| Outcome { kind, text, images })
+}
+
 fn step() -> impl Strategy<Value = Step> {
-    let outcome = (0..4_u8, words(), 0..2_usize).prop_map(|(kind, text, images)| Outcome { kind, text, images });
-    let calls = prop::collection::vec(outcome, 0..5);
+    // Sometimes more than the API looks back over.
+    let many = prop::collection::vec(outcome(), 18..40);
+    let calls = prop_oneof![8 => prop::collection::vec(outcome(), 0..5), 1 => many];
     let retry = prop::option::weighted(0.2, noise());
     let answer = (any::<bool>(), any::<bool>(), prop::option::of("[a-z]{1,5}"), any::<bool>());
     (noise(), retry, answer, calls).prop_map(|(before, retry, (thinking, redacted, words, backwards), calls)| Step {

@@ -54,7 +54,14 @@ pub(crate) fn told(event: &Event, take: &mut dyn FnMut(Told<'_>)) {
                 | Session::Planned(_)
                 | Session::Imported(_),
             )
-            | Payload::Context(Context::EpochStarted(_) | Context::Retrieved(_) | Context::ImageAttached(_))
+            | Payload::Context(
+                Context::EpochStarted(_)
+                | Context::Retrieved(_)
+                | Context::ImageAttached(_)
+                | Context::CompactionRequested(_)
+                | Context::CompactionAnswered(_)
+                | Context::CompactionFailed(_),
+            )
             | Payload::Sandbox(_)
             | Payload::Workspace(_)
             | Payload::Summary(_)

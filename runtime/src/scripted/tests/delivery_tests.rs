@@ -61,8 +61,10 @@ fn faults_take_effect_at_their_place() {
 
 #[test]
 fn errors_come_as_events_of_their_own() {
-    let error =
-        crate::scripted::api_error::ApiError { status: 200, kind: "overloaded_error".into(), message: "busy".into() };
+    let error = crate::scripted::api_error::ApiError {
+        kind: "overloaded_error".into(),
+        ..crate::scripted::api_error::ApiError::new(200, "busy")
+    };
     for (after, before) in [
         (After::Events(1), 1),
         (After::Bytes(1), 1),

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::{assistant, call, messages, request, result, row, rule, text, user, with};
 use crate::scripted::plan::ThinkingDisplay;
-use crate::scripted::validate::{self, Endpoint, MAX_MESSAGES, Version};
+use crate::scripted::validate::{self, Betas, Endpoint, MAX_MESSAGES, Version};
 
 #[test]
 fn required_and_unknown_fields() {
@@ -23,7 +23,7 @@ fn required_and_unknown_fields() {
             ("max_tokens: Field required", with(json!({ "max_tokens": null }))),
             ("messages: Field required", with(json!({ "messages": null }))),
             ("colour: Extra inputs are not permitted", with(json!({ "colour": 1 }))),
-            ("compaction: Extra inputs", with(json!({ "compaction": { "type": "summarize" } }))),
+            ("context_management: Extra inputs", with(json!({ "context_management": { "edits": [] } }))),
             ("metadata.email: Extra inputs", with(json!({ "metadata": { "email": "x" } }))),
             ("service_tier: Input should be 'auto'", with(json!({ "service_tier": "gold" }))),
             ("stream: Input should be a valid boolean", with(json!({ "stream": "yes" }))),
@@ -388,7 +388,9 @@ fn sampling_only_without_thinking_and_only_on_older_models() {
         ],
     );
     let request = on("claude-haiku-4-5", json!({ "temperature": 1 }));
-    let newer = validate::check(&request, &row("claude-haiku-4-5"), Endpoint::Messages, Version::Of2026).unwrap_err();
+    let newer =
+        validate::check(&request, &row("claude-haiku-4-5"), Endpoint::Messages, (Version::Of2026, Betas::default()))
+            .unwrap_err();
     assert_eq!(
         newer.message, "temperature: Extra inputs are not permitted",
         "the newer version of the API took it away"
@@ -487,8 +489,9 @@ fn the_end_of_a_conversation() {
 
 #[test]
 fn token_counting_takes_fewer_fields() {
-    let count =
-        |request: &Value| validate::check(request, &row("claude-opus-5-5"), Endpoint::CountTokens, Version::Of2023);
+    let count = |request: &Value| {
+        validate::check(request, &row("claude-opus-5-5"), Endpoint::CountTokens, (Version::Of2023, Betas::default()))
+    };
     let bare = with(json!({ "max_tokens": null, "system": "s", "tools": [], "thinking": { "type": "adaptive" } }));
     assert_eq!(count(&bare), Ok(()));
     for field in ["max_tokens", "stream", "metadata", "temperature"] {

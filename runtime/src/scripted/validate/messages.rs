@@ -23,12 +23,20 @@ pub(super) fn check(fields: &Map<String, Value>, row: &ModelRow) -> Result<(), A
         only(message, &path, &["role", "content"])?;
         let role_path = below(&path, "role");
         let role = one_of(required(message, &path, "role")?, &role_path, &["user", "assistant", "system"])?;
-        check_order(role, previous, row, &path)?;
+        let summary = index == 0 && begins_with_summary(message.get("content"));
+        if !summary {
+            check_order(role, previous, row, &path)?;
+        }
         let is_last = index + 1 == messages.len();
         check_content(required(message, &path, "content")?, &below(&path, "content"), role, is_last)?;
         previous = Some(role);
     }
     Ok(())
+}
+
+/// Whether the API's summary stands first; that it may is checked with it.
+fn begins_with_summary(content: Option<&Value>) -> bool {
+    content.and_then(|content| content.get(0)?.get("type")?.as_str()) == Some("compaction")
 }
 
 fn check_order(role: &str, previous: Option<&str>, row: &ModelRow, path: &str) -> Result<(), ApiError> {

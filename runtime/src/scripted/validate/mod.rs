@@ -2,10 +2,12 @@
 //!
 //! Each file holds the rules of one subject. The rules are those of the vendor's documentation and of the types of its
 //! client packages; where the two leave room, the stricter reading is taken, so that a client which passes here passes
-//! there. Features that are still in beta there are not known here: their fields are refused as unknown ones.
+//! there. Of the features that are still in beta there, summaries on demand are known here; the fields of all others are
+//! refused as unknown ones.
 
 mod blocks;
 mod breakpoints;
+mod compaction;
 mod images;
 mod messages;
 mod pairing;
@@ -50,6 +52,20 @@ impl Version {
     }
 }
 
+/// The betas that a request names, of those that are known here.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Betas {
+    /// Summaries on demand.
+    pub(super) compaction: bool,
+}
+
+impl Betas {
+    /// The betas of a header `anthropic-beta`.
+    pub(super) fn parse(header: &str) -> Self {
+        Self { compaction: header.split(',').any(|name| name.trim() == super::summarized::BETA) }
+    }
+}
+
 /// The model that `request` names.
 ///
 /// # Errors
@@ -68,12 +84,18 @@ pub(super) fn model_id(request: &Value) -> Result<&str, ApiError> {
 ///
 /// # Errors
 /// The refusal of the first rule that is broken.
-pub(super) fn check(request: &Value, row: &ModelRow, endpoint: Endpoint, version: Version) -> Result<(), ApiError> {
+pub(super) fn check(
+    request: &Value,
+    row: &ModelRow,
+    endpoint: Endpoint,
+    (version, betas): (Version, Betas),
+) -> Result<(), ApiError> {
     let fields = request.as_object().ok_or_else(|| ApiError::invalid("Input should be an object"))?;
     top_level::check(fields, row, endpoint)?;
     tools::check(fields, row)?;
     thinking::check(fields, row)?;
     sampling::check(fields, row, version)?;
+    compaction::check(fields, row, endpoint, betas)?;
     messages::check(fields, row)?;
     pairing::check(fields)?;
     images::check(fields, row)?;
@@ -109,4 +131,5 @@ pub(super) fn check_end(request: &Value, row: &ModelRow, paused: bool) -> Result
     Ok(())
 }
 
+pub(super) use compaction::is_wanted as is_compaction;
 pub(super) use thinking::display;

@@ -9,8 +9,9 @@ use crate::claude::{Effort, ModelRow};
 use crate::scripted::api_error::ApiError;
 
 /// Fields of both endpoints, then those of `/v1/messages` alone.
-const SHARED_FIELDS: [&str; 10] = [
+const SHARED_FIELDS: [&str; 11] = [
     "cache_control",
+    "compaction",
     "messages",
     "model",
     "output_config",

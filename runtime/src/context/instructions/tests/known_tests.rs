@@ -27,6 +27,7 @@ fn epoch(seed: Vec<ContextPassage>, from_seq: u64) -> Payload {
         seed,
         from_seq,
         why: String::new(),
+        compacted: None,
     }
     .into()
 }
