@@ -86,6 +86,19 @@ impl Transcript {
         &self.seqs
     }
 
+    /// Everything that was put in by retrieval, oldest first.
+    pub fn passages(&self) -> impl Iterator<Item = &ContextPassage> {
+        self.items.iter().flat_map(|item| match item {
+            TranscriptItem::Passages(passages) => passages.as_slice(),
+            TranscriptItem::Prompt { .. }
+            | TranscriptItem::Answer { .. }
+            | TranscriptItem::Result { .. }
+            | TranscriptItem::Interruption
+            | TranscriptItem::Warning { .. }
+            | TranscriptItem::BackgroundEnded { .. } => &[],
+        })
+    }
+
     pub(super) fn push(&mut self, seq: u64, item: TranscriptItem) {
         self.items.push(item);
         self.seqs.push(seq);

@@ -71,6 +71,15 @@ pub struct ContextPassage {
     pub score_milli: u32,
 }
 
+impl ContextPassage {
+    /// A passage whose tokens are estimated: four bytes are about one.
+    #[must_use]
+    pub fn new(text: String, source: ContextSource, score_milli: u32) -> Self {
+        let tokens = u32::try_from(text.len().div_ceil(4)).unwrap_or(u32::MAX);
+        Self { text, source, tokens, score_milli }
+    }
+}
+
 /// Where a passage is from.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ContextSource {

@@ -3,7 +3,6 @@
 
 use super::agent_handle::Agent;
 use super::error::AgentError;
-use super::retrieving::retrieved;
 use crate::context::{EpochRooms, Past};
 use retrace_events::fold::{Stage, TranscriptItem};
 use retrace_events::payload::context::ContextRetrieved;
@@ -36,7 +35,7 @@ impl Agent {
         let mut rooms = EpochRooms::of(fullness.budget_tokens * 2 / 3);
         rooms.turn = rooms.turn.min(TURN_TOKENS);
         rooms.horizon = rooms.horizon.min(HORIZON_TOKENS);
-        let spent: u64 = retrieved(&self.state).map(|passage| u64::from(passage.tokens)).sum();
+        let spent: u64 = self.state.transcript.passages().map(|passage| u64::from(passage.tokens)).sum();
         let added = rooms.turn as u64;
         let is_over = fullness.due().is_some() || fullness.tokens + added > fullness.budget_tokens;
         if is_over || spent + added > fullness.budget_tokens * EPOCH_PERCENT / 100 {

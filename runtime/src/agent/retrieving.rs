@@ -61,7 +61,7 @@ impl Agent {
             return Ok(());
         }
         self.looked_back_for = Some(turn.prompt);
-        let spent: u32 = retrieved(&self.state).map(|passage| passage.tokens).sum();
+        let spent: u32 = self.state.transcript.passages().map(|passage| passage.tokens).sum();
         let Some(question) = newest_prompt(&self.state).filter(|_| spent < EPOCH_TOKENS) else { return Ok(()) };
         let query: String = question.chars().take(QUERY_CHARS).collect();
         let (passages, index_position) = self.recalled(&query, Relevance::Turn, TURN_PASSAGES, TURN_TOKENS).await?;
@@ -184,22 +184,9 @@ fn newest_prompt(state: &SessionState) -> Option<String> {
     })
 }
 
-/// The passages at the tail of the epoch.
-pub(super) fn retrieved(state: &SessionState) -> impl Iterator<Item = &ContextPassage> {
-    state.transcript.items().iter().flat_map(|item| match item {
-        TranscriptItem::Passages(passages) => passages.as_slice(),
-        TranscriptItem::Prompt { .. }
-        | TranscriptItem::Answer { .. }
-        | TranscriptItem::Result { .. }
-        | TranscriptItem::Interruption
-        | TranscriptItem::Warning { .. }
-        | TranscriptItem::BackgroundEnded { .. } => &[],
-    })
-}
-
 fn seen(state: &SessionState) -> Seen {
     let seed = state.epoch.iter().flat_map(|epoch| &epoch.start.seed);
-    seed.chain(retrieved(state)).map(|passage| place(&passage.source)).collect()
+    seed.chain(state.transcript.passages()).map(|passage| place(&passage.source)).collect()
 }
 
 fn place(source: &ContextSource) -> String {
@@ -222,7 +209,5 @@ fn passage_of(hit: &Hit, redactor: &retrace_events::redact::Redactor) -> Option<
         }
     };
     let text = redactor.redact(&hit.text).into_owned();
-    let tokens = u32::try_from(text.len().div_ceil(4)).unwrap_or(u32::MAX);
-    let score_milli = (hit.score.max(0.0) * 1_000.0) as u32;
-    Some(ContextPassage { text, source, tokens, score_milli })
+    Some(ContextPassage::new(text, source, (hit.score.max(0.0) * 1_000.0) as u32))
 }

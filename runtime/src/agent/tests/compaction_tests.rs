@@ -7,30 +7,11 @@ use retrace_events::payload::Context;
 use retrace_events::payload::context::{ContextCompactionFailed, ContextEpochStarted, ContextSource};
 use retrace_events::payload::turn::TurnFailure;
 
-/// Counts in a file, with much to read each time, until it has enough.
-const COUNTS: &str = r#"
-[[step]]
-name = "count"
-next = ["enough", "count"]
-[[step.block]]
-type = "thinking"
-text = "one more"
-[[step.block]]
-type = "tool_use"
-name = "bash"
-input = { command = "n=$(($(cat n 2>/dev/null || echo 0) + 1)); echo $n > n; echo \"count $n\"; if [ $n -ge 50 ]; then echo that is enough; fi; head -c 3000 /dev/zero | tr '\\0' x" }
-
-[[step]]
-name = "enough"
-when = "that is enough"
-block = [{ type = "text", text = "counted" }]
-"#;
-
 const BUDGET: u64 = 24_000;
 const TASK: &str = "count to fifty";
 
 async fn world(compaction: &str) -> World {
-    let mut world = World::with(&format!("{COUNTS}\n{compaction}")).await;
+    let mut world = World::with(&format!("{}\n{compaction}", counts(50))).await;
     world.settings.thinking = Some(r#"{"type":"adaptive"}"#.to_owned());
     world.put("AGENTS.md", "use tabs");
     world
@@ -49,11 +30,6 @@ async fn begun(world: &World) -> Agent {
 async fn contexts(world: &World) -> Vec<Context> {
     let payloads = world.payloads().await.into_iter();
     payloads.filter_map(|payload| if let Payload::Context(context) = payload { Some(context) } else { None }).collect()
-}
-
-async fn epochs(world: &World) -> Vec<ContextEpochStarted> {
-    let contexts = contexts(world).await.into_iter();
-    contexts.filter_map(|it| if let Context::EpochStarted(epoch) = it { Some(epoch) } else { None }).collect()
 }
 
 async fn failures(world: &World) -> Vec<ContextCompactionFailed> {
@@ -75,7 +51,7 @@ async fn the_work_goes_on_behind_the_apis_summary_with_its_thinking() {
     let end = agent.run().await.unwrap();
     agent.close().await;
     finished(&world, end).await;
-    let epochs = epochs(&world).await;
+    let epochs = world.epochs().await;
     assert!(epochs.len() >= 3, "{} epochs", epochs.len());
     for epoch in &epochs[1..] {
         let block = epoch.compacted.as_ref().expect("a seed of our own");
@@ -131,7 +107,7 @@ async fn whatever_the_api_answers_instead_the_context_begins_afresh_with_our_own
         let end = agent.run().await.unwrap();
         agent.close().await;
         finished(&world, end).await;
-        let epochs = epochs(&world).await;
+        let epochs = world.epochs().await;
         assert!(epochs.len() >= 2, "{compaction}");
         assert!(epochs[1..].iter().all(|epoch| epoch.compacted.is_none() && !epoch.seed.is_empty()), "{compaction}");
         let asked = world.count("context.compaction_requested").await;
@@ -153,7 +129,7 @@ async fn a_model_without_summaries_is_never_asked_for_one() {
     let end = agent.run().await.unwrap();
     agent.close().await;
     finished(&world, end).await;
-    assert!(epochs(&world).await.len() >= 2);
+    assert!(world.epochs().await.len() >= 2);
     assert_eq!(world.count("context.compaction_requested").await, 0);
 }
 
@@ -182,7 +158,7 @@ async fn a_process_that_dies_at_any_place_around_a_summary_leaves_nothing_open()
         } else {
             assert!(lost.is_empty(), "{kind}: {lost:?}");
         }
-        assert!(epochs(&world).await[1].compacted.is_some(), "{kind}");
+        assert!(world.epochs().await[1].compacted.is_some(), "{kind}");
     }
 }
 
@@ -204,7 +180,7 @@ async fn a_session_that_is_left_settles_the_summary_that_is_on_its_way() {
     let end = agent.run().await.unwrap();
     agent.close().await;
     finished(&world, end).await;
-    assert!(epochs(&world).await[1..].iter().all(|epoch| epoch.compacted.is_none()));
+    assert!(world.epochs().await[1..].iter().all(|epoch| epoch.compacted.is_none()));
 }
 
 const TALK: &str = "
@@ -241,7 +217,7 @@ async fn wished(api_compaction: bool, script: &str) -> (World, Vec<ContextEpochS
     serving.wait_for("turn.ended").await;
     serving.leave().await.close().await;
     world.check().await;
-    let epochs = epochs(&world).await;
+    let epochs = world.epochs().await;
     (world, epochs)
 }
 

@@ -3,7 +3,6 @@
 use super::asking::Serving;
 use super::*;
 use crate::agent::AgentOrder;
-use retrace_events::payload::Context;
 
 const THINKS: &str = "
 [[step]]
@@ -22,16 +21,6 @@ fn configure(serving: &Serving, change: impl FnOnce(&mut Settings) + Send + 'sta
     }
 }
 
-async fn epochs(world: &World) -> Vec<retrace_events::payload::context::ContextEpochStarted> {
-    let payloads = world.payloads().await.into_iter();
-    payloads
-        .filter_map(|payload| match payload {
-            Payload::Context(Context::EpochStarted(epoch)) => Some(epoch),
-            _ => None,
-        })
-        .collect()
-}
-
 #[tokio::test]
 async fn another_model_and_effort_begin_an_epoch_with_the_whole_conversation() {
     let mut world = World::with(THINKS).await;
@@ -48,7 +37,7 @@ async fn another_model_and_effort_begin_an_epoch_with_the_whole_conversation() {
     serving.send_prompt("two").await;
     serving.wait_for("turn.ended").await;
     serving.leave().await.close().await;
-    let epochs = epochs(&world).await;
+    let epochs = world.epochs().await;
     let models: Vec<(u32, &str)> = epochs.iter().map(|epoch| (epoch.number, epoch.model.as_str())).collect();
     assert_eq!(models, [(1, "claude-opus-5-5"), (2, "claude-sonnet-5-5")]);
     assert_eq!(epochs[1].output_config.as_deref(), Some(r#"{"effort":"low"}"#));
@@ -74,11 +63,11 @@ async fn a_change_in_the_middle_of_a_turn_waits_for_the_next() {
     serving.wait_for("session.configured").await;
     world.put("go", "");
     serving.wait_for("turn.ended").await;
-    assert_eq!(epochs(&world).await.len(), 1, "the model changed in the middle of a turn");
+    assert_eq!(world.epochs().await.len(), 1, "the model changed in the middle of a turn");
     serving.send_prompt("next").await;
     serving.wait_for("turn.ended").await;
     serving.leave().await.close().await;
-    assert_eq!(epochs(&world).await.len(), 2);
+    assert_eq!(world.epochs().await.len(), 2);
     world.check().await;
 }
 
@@ -90,7 +79,7 @@ async fn settings_that_are_the_same_change_nothing() {
     serving.send_prompt("one").await;
     serving.wait_for("turn.ended").await;
     serving.leave().await.close().await;
-    assert_eq!((world.count("session.configured").await, epochs(&world).await.len()), (0, 1));
+    assert_eq!((world.count("session.configured").await, world.epochs().await.len()), (0, 1));
     world.check().await;
 }
 
@@ -121,7 +110,7 @@ async fn instruction_files_are_in_the_epoch_and_those_of_a_folder_come_when_it_i
     let (agent, end) = world.ask("go").await;
     agent.close().await;
     assert_eq!(end, completed());
-    let epochs = epochs(&world).await;
+    let epochs = world.epochs().await;
     assert!(epochs[0].seed.iter().any(|passage| passage.text.contains("use tabs")), "{:?}", epochs[0].seed);
     assert!(!epochs[0].system.contains("use tabs"), "a file of the repository speaks as the system");
     assert_eq!(world.count("context.retrieved").await, 1, "once, however often the folder is touched");

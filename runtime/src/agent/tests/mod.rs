@@ -36,9 +36,10 @@ use crate::tools::NoMemory;
 use pausing_log::PausingLog;
 use retrace_events::log::{Holder, MemoryLog};
 use retrace_events::mint::SystemMint;
+use retrace_events::payload::context::ContextEpochStarted;
 use retrace_events::payload::settings::{Budget, Settings};
 use retrace_events::payload::turn::{PromptSource, TurnOutcome};
-use retrace_events::payload::{Payload, Tool, Turn};
+use retrace_events::payload::{Context, Payload, Tool, Turn};
 use retrace_events::redact::Redactor;
 use retrace_events::testing::example_stream;
 use retrace_events::{CallId, Event, EventLog, StreamId, Timestamp};
@@ -97,6 +98,17 @@ impl World {
 
     fn workspace(&self) -> PathBuf {
         self.root.path().join("work").canonicalize().unwrap()
+    }
+
+    /// What its epochs begin with.
+    async fn epochs(&self) -> Vec<ContextEpochStarted> {
+        let payloads = self.payloads().await.into_iter();
+        payloads
+            .filter_map(|payload| match payload {
+                Payload::Context(Context::EpochStarted(epoch)) => Some(epoch),
+                _ => None,
+            })
+            .collect()
     }
 
     fn put(&self, name: &str, text: &str) {
@@ -272,4 +284,26 @@ async fn run_until(agent: &mut Agent, mut stop: impl FnMut(&Live) -> bool) -> Op
         () = seen => None,
         end = agent.run() => Some(end.unwrap()),
     }
+}
+
+/// Counts in a file, with much to read each time, until it has `goal`.
+fn counts(goal: u32) -> String {
+    r#"
+[[step]]
+name = "count"
+next = ["enough", "count"]
+[[step.block]]
+type = "thinking"
+text = "one more"
+[[step.block]]
+type = "tool_use"
+name = "bash"
+input = { command = "n=$(($(cat n 2>/dev/null || echo 0) + 1)); echo $n > n; echo \"count $n\"; if [ $n -ge GOAL ]; then echo that is enough; fi; head -c 3000 /dev/zero | tr '\\0' x" }
+
+[[step]]
+name = "enough"
+when = "that is enough"
+block = [{ type = "text", text = "counted" }]
+"#
+    .replace("GOAL", &goal.to_string())
 }

@@ -2,45 +2,16 @@
 
 use super::*;
 use retrace_events::payload::Context;
-use retrace_events::payload::context::{ContextEpochStarted, ContextSource};
+use retrace_events::payload::context::ContextSource;
 use std::collections::HashSet;
-
-/// Counts in a file, with much to read each time, until it has enough.
-const COUNTS: &str = r#"
-[[step]]
-name = "count"
-next = ["enough", "count"]
-[[step.block]]
-type = "thinking"
-text = "one more"
-[[step.block]]
-type = "tool_use"
-name = "bash"
-input = { command = "n=$(($(cat n 2>/dev/null || echo 0) + 1)); echo $n > n; echo \"count $n\"; if [ $n -ge 90 ]; then echo that is enough; fi; head -c 3000 /dev/zero | tr '\\0' x" }
-
-[[step]]
-name = "enough"
-when = "that is enough"
-block = [{ type = "text", text = "counted" }]
-"#;
 
 const TASK: &str = "count to ninety, and mind that the secret word is rhododendron";
 
 async fn counting(budget_tokens: u64) -> (World, AgentParts) {
-    let mut world = World::with(COUNTS).await;
+    let mut world = World::with(&counts(90)).await;
     world.settings.thinking = Some(r#"{"type":"adaptive"}"#.to_owned());
     let parts = AgentParts { context_tokens: Some(budget_tokens), ..world.parts() };
     (world, parts)
-}
-
-async fn epochs(world: &World) -> Vec<ContextEpochStarted> {
-    let payloads = world.payloads().await.into_iter();
-    payloads
-        .filter_map(|payload| match payload {
-            Payload::Context(Context::EpochStarted(epoch)) => Some(epoch),
-            _ => None,
-        })
-        .collect()
 }
 
 #[tokio::test]
@@ -55,7 +26,7 @@ async fn a_job_of_any_length_stays_within_its_budget() {
     world.check().await;
     let requests = world.requests();
     assert_eq!(requests.len(), 91, "nothing was done twice, and nothing was left out");
-    let epochs = epochs(&world).await;
+    let epochs = world.epochs().await;
     assert!(epochs.len() >= 4, "{} epochs", epochs.len());
     // A step is about 1,100 tokens; the estimate is of the step before.
     for request in &requests {
@@ -94,7 +65,7 @@ async fn that_there_is_no_index_is_said_once() {
     agent.run().await.unwrap();
     agent.close().await;
     last.send(Live::Notice("that is all".to_owned()));
-    assert!(epochs(&world).await.len() >= 4);
+    assert!(world.epochs().await.len() >= 4);
     let heard = heard.await.unwrap();
     let said = heard.iter().filter(|notice| notice.contains("begins afresh with what this session itself knows"));
     let [said] = said.collect::<Vec<_>>()[..] else { panic!("not once: {heard:?}") };
@@ -138,7 +109,7 @@ async fn a_session_that_is_resumed_rotates_as_one_that_was_not() {
         }
     }
     assert!(rounds >= 5, "{rounds}");
-    assert!(epochs(&world).await.len() >= 4);
+    assert!(world.epochs().await.len() >= 4);
     assert_eq!(world.file("n").unwrap().trim(), "90");
     world.check().await;
 }
@@ -155,16 +126,16 @@ async fn a_prompt_that_no_window_takes_ends_the_turn_with_words() {
 
 #[tokio::test]
 async fn a_window_that_is_smaller_than_known_is_met_by_one_fresh_epoch() {
-    let mut world = World::with(COUNTS).await;
+    let mut world = World::with(&counts(90)).await;
     // The server's models have windows of 20,000 tokens; ours are said to have a million.
-    world.server = World::with_window(COUNTS, 20_000).await;
+    world.server = World::with_window(&counts(90), 20_000).await;
     world.settings.base_url = world.server.base_url();
     let mut agent = world.start().await;
     agent.prompt(TASK, PromptSource::Local, Vec::new()).await.unwrap();
     let end = agent.run().await.unwrap();
     agent.close().await;
     assert_eq!(end, completed());
-    let epochs = epochs(&world).await;
+    let epochs = world.epochs().await;
     assert!(epochs.len() >= 3, "{} epochs", epochs.len());
     assert!(epochs[1].why.contains("window"), "{}", epochs[1].why);
     assert!(epochs[2].why.contains("tokens"), "it has learned: {}", epochs[2].why);

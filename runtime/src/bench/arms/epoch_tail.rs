@@ -104,7 +104,9 @@ impl EpochTail {
             (ItemKind::Assistant | ItemKind::Thinking | ItemKind::ToolCall, _) => {
                 self.tokens += item.tokens;
                 self.parts.push((Part::Item(at), item.tokens));
-                self.mark_written(action);
+                if let Some(action) = action {
+                    self.standing.mark_written(action, 0);
+                }
             }
             (ItemKind::User, _) => self.add(cut(&item.text, PROMPT_TOKENS, EVEN)),
             (ItemKind::Meta | ItemKind::Summary, _) => self.add(cut(&item.text, rooms.other, EVEN)),
@@ -128,21 +130,6 @@ impl EpochTail {
                 (Action::Run { .. }, _) => self.print(&item.text, rooms.result, OUTPUT_HEAD),
                 (Action::Other { .. }, _) => self.print(&item.text, rooms.other, OUTPUT_HEAD),
             },
-        }
-    }
-
-    /// What a call writes stands in the call.
-    fn mark_written(&mut self, action: Option<&Action>) {
-        match action {
-            Some(Action::Edit { path, edits }) => {
-                for edit in edits {
-                    self.standing.mark(LinesOf::file(&path.known), edit.new.split('\n'), 0);
-                }
-            }
-            Some(Action::Write { path, content }) => {
-                self.standing.mark(LinesOf::file(&path.known), content.split('\n'), 0);
-            }
-            _ => {}
         }
     }
 

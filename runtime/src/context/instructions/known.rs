@@ -1,7 +1,6 @@
 //! Which instruction files an epoch has: a function of the log, so that a resumed session knows them too.
 
 use retrace_events::SessionState;
-use retrace_events::fold::TranscriptItem;
 use retrace_events::payload::context::{ContextPassage, ContextSource};
 use std::collections::BTreeSet;
 
@@ -25,18 +24,7 @@ pub struct KnownInstructions {
 pub fn known_instructions(state: &SessionState) -> KnownInstructions {
     let mut known = KnownInstructions { workspace: state.workspace.clone(), ..KnownInstructions::default() };
     let seed = state.epoch.iter().flat_map(|epoch| &epoch.start.seed);
-    seed.for_each(|passage| known.add(passage));
-    for item in state.transcript.items() {
-        match item {
-            TranscriptItem::Passages(passages) => passages.iter().for_each(|passage| known.add(passage)),
-            TranscriptItem::Prompt { .. }
-            | TranscriptItem::Answer { .. }
-            | TranscriptItem::Result { .. }
-            | TranscriptItem::Interruption
-            | TranscriptItem::Warning { .. }
-            | TranscriptItem::BackgroundEnded { .. } => {}
-        }
-    }
+    seed.chain(state.transcript.passages()).for_each(|passage| known.add(passage));
     known
 }
 

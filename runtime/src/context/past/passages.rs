@@ -52,12 +52,6 @@ impl Room<'_> {
     }
 }
 
-/// A passage of this text.
-pub(super) fn passage(text: String, source: ContextSource) -> ContextPassage {
-    let tokens = u32::try_from(text.len().div_ceil(BYTES_PER_TOKEN)).unwrap_or(u32::MAX);
-    ContextPassage { text, source, tokens, score_milli: 0 }
-}
-
 /// The plan.
 pub(super) fn plan(items: &[PlanItem], room: &mut Room<'_>) -> Option<ContextPassage> {
     let line = |item: &PlanItem| {
@@ -70,7 +64,7 @@ pub(super) fn plan(items: &[PlanItem], room: &mut Room<'_>) -> Option<ContextPas
     };
     let text: String = items.iter().map(line).collect();
     let text = cut(&text, room.left_bytes());
-    room.take(passage(text, ContextSource::Notes("plan".to_owned())))
+    room.take(ContextPassage::new(text, ContextSource::Notes("plan".to_owned()), 0))
 }
 
 /// What the steps before `kept_from` were, the newest for sure.
@@ -81,7 +75,7 @@ pub(super) fn summaries(nodes: &[SummaryNode], kept_from: u64, room: &mut Room<'
             break;
         }
         let text = node.text(NODE_CHARS.min(room.left_bytes()));
-        let Some(taken) = room.take(passage(text, ContextSource::Summary(node.key()))) else { break };
+        let Some(taken) = room.take(ContextPassage::new(text, ContextSource::Summary(node.key()), 0)) else { break };
         passages.push(taken);
     }
     passages.reverse();

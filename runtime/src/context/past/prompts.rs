@@ -1,6 +1,6 @@
 //! The user's own words, which are never summed up while there is room for them.
 
-use super::passages::{Room, cut, passage};
+use super::passages::{Room, cut};
 use retrace_events::payload::context::{ContextPassage, ContextSource};
 use retrace_events::{Envelope, EventId};
 use std::collections::VecDeque;
@@ -45,7 +45,9 @@ impl Prompts {
         for prompt in first.chain(newest) {
             // A long one leaves room for others.
             let text = cut(&prompt.text, room.left_bytes() / 2);
-            let Some(taken) = room.take(passage(text, ContextSource::Prompt(prompt.event))) else { break };
+            let Some(taken) = room.take(ContextPassage::new(text, ContextSource::Prompt(prompt.event), 0)) else {
+                break;
+            };
             passages.push((prompt.seq, taken));
         }
         passages.sort_by_key(|(seq, _)| *seq);

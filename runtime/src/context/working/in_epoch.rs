@@ -76,21 +76,6 @@ impl WorkingSet {
         }
     }
 
-    /// What a call writes stands in the call.
-    pub(super) fn mark_call(&mut self, action: &Action) {
-        match action {
-            Action::Edit { path, edits } => {
-                for edit in edits {
-                    self.standing.mark(LinesOf::file(&path.known), edit.new.split('\n'), self.seq);
-                }
-            }
-            Action::Write { path, content } => {
-                self.standing.mark(LinesOf::file(&path.known), content.split('\n'), self.seq);
-            }
-            Action::Read { .. } | Action::Search { .. } | Action::Run { .. } | Action::Plan | Action::Other { .. } => {}
-        }
-    }
-
     /// What the present epoch lacks of what the next step most likely needs, within `room`; nothing while all that happened
     /// stands in it.
     pub(crate) fn lacking(&self, room: MissingRoom, redactor: &Redactor) -> Vec<ContextPassage> {

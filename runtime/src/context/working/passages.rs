@@ -173,10 +173,10 @@ fn outputs_passage(outputs: &[&OutputWindow]) -> Option<ContextPassage> {
     (!text.is_empty()).then(|| passage(text, ContextSource::Notes("outputs".to_owned()), 0.0))
 }
 
+/// A passage with its rank.
 pub(super) fn passage(text: String, source: ContextSource, score: f64) -> ContextPassage {
-    let tokens = u32::try_from(text.len().div_ceil(BYTES_PER_TOKEN)).unwrap_or(u32::MAX);
     // What is too small or too large for the field ends at its ends.
-    ContextPassage { text, source, tokens, score_milli: (score * 1_000.0) as u32 }
+    ContextPassage::new(text, source, (score * 1_000.0) as u32)
 }
 
 /// The first of `lines` that fit.

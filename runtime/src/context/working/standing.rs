@@ -1,6 +1,7 @@
 //! What stands in an epoch already: pairs of adjacent lines, by file, so that nothing is shown twice and what is new of a
 //! file is shown with the line before it. Outputs share one place: what one printed, another need not say again.
 
+use super::happening::Action;
 use super::line_text::shown;
 use super::outputs::LINE_BYTES;
 use super::words::{first, hash_long};
@@ -56,6 +57,21 @@ impl Standing {
             before = Some(line);
         }
         self.bound();
+    }
+
+    /// What a call writes stands in the call, which event `seq` tells of.
+    pub(crate) fn mark_written(&mut self, action: &Action, seq: u64) {
+        match action {
+            Action::Edit { path, edits } => {
+                for edit in edits {
+                    self.mark(LinesOf::file(&path.known), edit.new.split('\n'), seq);
+                }
+            }
+            Action::Write { path, content } => {
+                self.mark(LinesOf::file(&path.known), content.split('\n'), seq);
+            }
+            Action::Read { .. } | Action::Search { .. } | Action::Run { .. } | Action::Plan | Action::Other { .. } => {}
+        }
     }
 
     /// Of a session that another program led, nobody says where its contexts ended: the older half goes when it is too much.

@@ -103,7 +103,7 @@ impl WorkingSet {
     }
 
     fn called(&mut self, action: &Action, text: &str) {
-        self.mark_call(action);
+        self.standing.mark_written(action, self.seq);
         self.recent.add(RecentKind::Call { plans: *action == Action::Plan }, text, action.writes());
         if let Some(place) = action.place() {
             self.places.add(place);

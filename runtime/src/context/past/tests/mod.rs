@@ -3,7 +3,7 @@
 
 mod bounds_tests;
 
-use super::passages::{Room, cut, passage};
+use super::passages::{Room, cut};
 use super::*;
 use proptest::prelude::*;
 use retrace_events::log::MemoryLog;
@@ -216,7 +216,7 @@ proptest! {
         let mut taken = 0;
         for (percent, bytes) in asks {
             let mut share = room.share(percent);
-            let asked = passage("x".repeat(bytes), ContextSource::Notes("n".to_owned()));
+            let asked = ContextPassage::new("x".repeat(bytes), ContextSource::Notes("n".to_owned()), 0);
             taken += share.take(asked).map_or(0, |passage| u64::from(passage.tokens));
         }
         prop_assert!(taken <= whole);
