@@ -56,7 +56,7 @@ pub fn referenced_blobs(payload: &Payload) -> Vec<BlobRef> {
         | Payload::Sandbox(
             Sandbox::Started(_) | Sandbox::Stopped(_) | Sandbox::LimitHit(_) | Sandbox::NetworkAttempted(_),
         )
-        | Payload::Workspace(Workspace::Snapshotted(_))
+        | Payload::Workspace(Workspace::Snapshotted(_) | Workspace::SnapshotFailed(_))
         | Payload::Summary(Summary::Written(_))
         | Payload::Job(
             Job::Submitted(_) | Job::Claimed(_) | Job::Progressed(_) | Job::Finished(_) | Job::Cancelled(_),

@@ -5,16 +5,22 @@
 
 mod calls;
 mod compaction;
+mod context_events;
+mod files_at;
+mod forked_part;
 mod images;
 mod imported;
 mod kept_outputs;
 mod measured;
 mod queue;
+mod session_events;
 mod session_state;
 mod step_record;
 mod step_text;
+mod tool_events;
 mod totals;
 mod transcript;
+mod turn_events;
 mod turn_state;
 
 #[cfg(test)]
@@ -32,6 +38,8 @@ mod tests;
 
 pub use calls::{CallApproval, CallProgress, OpenCall};
 pub use compaction::{AskedCompaction, CameCompaction, Compaction};
+pub use files_at::FilesAt;
+pub use forked_part::ForkedPart;
 pub use images::PendingImages;
 pub use imported::ImportedPart;
 pub use kept_outputs::KeptOutputs;
@@ -46,6 +54,7 @@ pub use turn_state::{Stage, TurnState};
 
 use crate::codec::CodecError;
 use crate::envelope::{Envelope, Event};
+use crate::history::History;
 use crate::id::StreamId;
 use crate::log::{EventLog, LogError};
 
@@ -64,27 +73,53 @@ pub fn fold(envelopes: impl IntoIterator<Item = Envelope>) -> Result<SessionStat
     Ok(state)
 }
 
-/// Reads a session's stream from its first event and folds it, checking the hash chain on the way.
+/// Reads a session's history from its first event and folds it, checking the hash chain on the way.
 ///
 /// # Errors
-/// When the log cannot be read, or an event is damaged, missing or out of its chain.
+/// When the log cannot be read, an event is damaged, missing or out of its chain, or an ancestor is not in the log.
 pub async fn load(log: &dyn EventLog, stream: &StreamId) -> Result<SessionState, LogError> {
+    let history = History::of(log, stream).await?;
     let mut state = SessionState::default();
+    continue_from(log, &history, &mut state).await?;
+    Ok(state)
+}
+
+/// Reads and folds a session's own events alone: of a fork, what it did itself, as if it had begun with nothing.
+///
+/// # Errors
+/// As [`load`]; that an ancestor is missing is none.
+pub async fn load_own(log: &dyn EventLog, stream: &StreamId) -> Result<SessionState, LogError> {
+    let mut state = SessionState::default();
+    continue_from(log, &History::alone(stream.clone()), &mut state).await?;
+    Ok(state)
+}
+
+/// Takes in what the history has beyond `state`, which is one of its states.
+///
+/// # Errors
+/// As [`load`].
+pub async fn continue_from(log: &dyn EventLog, history: &History, state: &mut SessionState) -> Result<(), LogError> {
     loop {
-        let next = state.next_seq();
-        let page = log.read(stream, next, PAGE).await?;
-        let full = page.len() == PAGE;
+        let place = state.next_place();
+        let page = history.read(log, place, PAGE).await?;
+        if page.is_empty() {
+            return Ok(());
+        }
         for envelope in page {
-            let (expected, prev) = (state.next_seq(), state.head_hash());
-            let forked = expected == 0 && envelope.kind == "session.forked";
-            if envelope.seq != expected || (envelope.prev_hash != prev && !forked) {
-                let what = "it does not follow from the event before it".to_owned();
-                return Err(LogError::Damaged { stream: stream.subject(), seq: expected, what });
-            }
+            follows(history, state, &envelope)?;
             state.apply(&Event::decode(envelope)?);
         }
-        if !full {
-            return Ok(state);
-        }
     }
+}
+
+/// Refuses an event that is not the next one of the history.
+fn follows(history: &History, state: &SessionState, envelope: &Envelope) -> Result<(), LogError> {
+    let (stream, seq) = history.at(state.next_place());
+    // Without its parent a fork's first event is linked to nothing that was read.
+    let is_alone = state.head.is_none() && envelope.kind == "session.forked";
+    if envelope.seq == seq && (envelope.prev_hash == state.head_hash() || is_alone) {
+        return Ok(());
+    }
+    let what = "it does not follow from the event before it".to_owned();
+    Err(LogError::Damaged { stream: stream.subject(), seq, what })
 }

@@ -180,6 +180,14 @@ pub enum LogError {
         /// What it is.
         what: String,
     },
+    /// A fork whose parent is not in this log, or only its beginning is.
+    #[error("session {session} was forked from session {parent}, which is not in this log")]
+    NoParent {
+        /// The fork's id.
+        session: String,
+        /// The id of the session it comes from.
+        parent: String,
+    },
     /// There is no space; nothing was stored.
     #[error("no space left for the log at {location}: {why}")]
     Full {

@@ -320,6 +320,7 @@ fn sandboxes() -> Vec<Payload> {
             new_bytes: 4_096,
         }
         .into(),
+        workspace::WorkspaceSnapshotFailed { after: Some(call()), why: text("no space left on the disk") }.into(),
     ]
 }
 

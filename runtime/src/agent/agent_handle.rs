@@ -10,25 +10,22 @@ use super::live::Live;
 use super::parts::{AgentParts, NewSession};
 use super::sandboxing::{self, SandboxWish};
 use super::step::step;
+use super::workroom::{Entered, Workroom, enter, usable_workspace};
 use crate::claude::RetryPolicy;
 use crate::context::Past;
+use crate::snapshots::SnapshotKeeper;
 use crate::tools::{Background, BackgroundEnd, ToolImage};
 use retrace_events::control::Inbox;
 use retrace_events::log::{Claim, ClaimError};
 use retrace_events::payload::context::ContextImageAttached;
-use retrace_events::payload::sandbox::SandboxStopped;
 use retrace_events::payload::session::{SessionConfigured, SessionStarted};
 use retrace_events::payload::settings::Settings;
 use retrace_events::payload::tool::ToolBackgroundEnded;
-use retrace_events::payload::turn::{PromptSource, TurnEnded, TurnOutcome, TurnPrompted};
+use retrace_events::payload::turn::{PromptSource, TurnOutcome, TurnPrompted};
 use retrace_events::{Event, EventId, Hash, Payload, SessionState, StreamId, Writer, fold};
-use retrace_sandbox::Sandbox;
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-
-/// How often a sandbox that died is started again in one turn.
-const MAX_SANDBOX_RESTARTS: u32 = 3;
 
 /// How [`Agent::run`] came back.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -54,7 +51,8 @@ pub struct Agent {
     pub(super) state: SessionState,
     pub(super) settings: Settings,
     pub(super) workspace: PathBuf,
-    pub(super) sandbox: Sandbox,
+    pub(super) workroom: Workroom,
+    pub(super) snapshots: SnapshotKeeper,
     pub(super) background: Arc<Background>,
     /// Paths that calls have touched, whose instruction files have not been looked for.
     pub(super) touched: Vec<String>,
@@ -99,14 +97,15 @@ impl Agent {
         let claim = claim(&parts, &stream).await?;
         let sandbox = sandboxing::start(&wish(&parts, &workspace, &settings)).await?;
         let writer = Writer::create(Arc::clone(&parts.log), Arc::clone(&parts.mint), stream, Hash::GENESIS);
-        let mut agent = Self::assemble(parts, writer, SessionState::default(), settings, (workspace, sandbox), claim);
+        let proven = sandboxing::started(&sandbox);
+        let workroom = Workroom::Ready(sandbox);
+        let mut agent = Self::assemble(parts, writer, SessionState::default(), settings, (workspace, workroom), claim);
         let started = SessionStarted {
             title,
             workspace: agent.workspace.display().to_string(),
             retrace_version: env!("CARGO_PKG_VERSION").to_owned(),
             settings: agent.settings.clone(),
         };
-        let proven = sandboxing::started(&agent.sandbox);
         agent.append(vec![(started.into(), None), (proven.into(), None)]).await?;
         Ok(agent)
     }
@@ -133,17 +132,19 @@ impl Agent {
             return Err(AgentError::Closed(stream));
         }
         let settings = changed.as_ref().map_or(logged, |(settings, _)| settings.clone());
-        let workspace = usable_workspace(Path::new(&state.workspace))?;
-        let sandbox = sandboxing::start(&wish(&parts, &workspace, &settings)).await?;
+        let Entered { workspace, workroom, found } = enter(&parts, &state, &settings).await?;
         let writer = Writer::resume(Arc::clone(&parts.log), Arc::clone(&parts.mint), stream, (seq, hash));
-        let mut agent = Self::assemble(parts, writer, state, settings, (workspace, sandbox), claim);
+        let mut agent = Self::assemble(parts, writer, state, settings, (workspace, workroom), claim);
         let mut batch = Vec::new();
         if let Some((settings, why)) = changed {
             batch.push((SessionConfigured { settings, why }.into(), None));
         }
-        batch.push((sandboxing::started(&agent.sandbox).into(), None));
+        batch.extend(found.into_iter().map(|found| (found, None)));
+        batch.extend(agent.workroom.ready().map(|sandbox| (sandboxing::started(sandbox).into(), None)));
         batch.extend(agent.background_gone("retrace was restarted, and the command is gone"));
-        agent.append(batch).await?;
+        if !batch.is_empty() {
+            agent.append(batch).await?;
+        }
         agent.look_at_family().await?;
         Ok(agent)
     }
@@ -153,19 +154,21 @@ impl Agent {
         writer: Writer,
         state: SessionState,
         settings: Settings,
-        (workspace, sandbox): (PathBuf, Sandbox),
+        (workspace, workroom): (PathBuf, Workroom),
         claim: Claim,
     ) -> Self {
         let retry = RetryPolicy { max_attempts: settings.max_attempts, ..RetryPolicy::default() };
         let inbox = Inbox::open(Arc::clone(&parts.log), writer.stream(), state.control_next);
         let ears = Ears::new(inbox, &parts.cancel);
+        let parts_snapshots = parts.snapshots.clone();
         Self {
             parts,
             writer,
             state,
             settings,
+            snapshots: SnapshotKeeper::new(parts_snapshots, workspace.clone()),
             workspace,
-            sandbox,
+            workroom,
             background: Arc::new(Background::new()),
             touched: Vec::new(),
             ended: VecDeque::new(),
@@ -223,24 +226,9 @@ impl Agent {
         if let Err(error) = self.log_background_ends().await {
             tracing::warn!(%error, "the end of a background command is not in the log");
         }
-        self.sandbox.shutdown().await;
-    }
-
-    pub(super) async fn restart_sandbox(&mut self) -> Result<(), AgentError> {
-        self.restarts += 1;
-        let why = "the sandbox ended unexpectedly".to_owned();
-        self.append(vec![(SandboxStopped { why, unexpected: true }.into(), None)]).await?;
-        if self.restarts > MAX_SANDBOX_RESTARTS {
-            let note = format!("the sandbox ended {} times in one turn", self.restarts);
-            self.settle_open_calls("the sandbox is gone").await?;
-            self.append(vec![(TurnEnded { outcome: TurnOutcome::RuntimeFailed, note }.into(), None)]).await?;
-            return Ok(());
+        if let Workroom::Ready(sandbox) = self.workroom {
+            sandbox.shutdown().await;
         }
-        self.parts.live.send(Live::Notice("the sandbox ended unexpectedly; starting another".to_owned()));
-        self.sandbox = sandboxing::start(&wish(&self.parts, &self.workspace, &self.settings)).await?;
-        let proven = sandboxing::started(&self.sandbox);
-        self.append(vec![(proven.into(), None)]).await?;
-        Ok(())
     }
 
     /// What is to be logged of commands in the background that are gone with whoever ran them.
@@ -251,7 +239,9 @@ impl Agent {
 
     /// Appends one atomic batch, takes it into the state and shows it. The only way into the log.
     pub(super) async fn append(&mut self, batch: Vec<(Payload, Option<EventId>)>) -> Result<Vec<Event>, AgentError> {
-        let kind = batch.first().map_or("nothing", |(payload, _)| payload.kind());
+        // A snapshot stands before what it belongs to.
+        let named = batch.iter().find(|(payload, _)| !matches!(payload, Payload::Workspace(_))).or(batch.first());
+        let kind = named.map_or("nothing", |(payload, _)| payload.kind());
         step(&format!("before append {kind}"));
         let events = self.writer.append(batch).await?;
         step(&format!("after append {kind}"));
@@ -283,19 +273,6 @@ async fn claim(parts: &AgentParts, stream: &StreamId) -> Result<Claim, AgentErro
     })
 }
 
-fn wish<'a>(parts: &'a AgentParts, workspace: &'a Path, settings: &'a Settings) -> SandboxWish<'a> {
+pub(super) fn wish<'a>(parts: &'a AgentParts, workspace: &'a Path, settings: &'a Settings) -> SandboxWish<'a> {
     SandboxWish { workspace, settings, guest_dir: &parts.guest_dir, expose: &parts.expose, mask: &parts.mask }
-}
-
-/// The workspace's canonical path.
-fn usable_workspace(path: &Path) -> Result<PathBuf, AgentError> {
-    let refuse = |why: String| AgentError::Workspace { path: path.to_path_buf(), why };
-    let canonical = path.canonicalize().map_err(|error| refuse(error.to_string()))?;
-    if !canonical.is_dir() {
-        return Err(refuse("it is not a folder".to_owned()));
-    }
-    if canonical.parent().is_none() {
-        return Err(refuse("it is the root of the file system".to_owned()));
-    }
-    Ok(canonical)
 }

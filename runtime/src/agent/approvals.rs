@@ -15,7 +15,8 @@ impl Agent {
     pub(super) async fn ask_approval(&mut self, call: OpenCall, why: String) -> Result<(), AgentError> {
         let tool = tools::named(&call.tool);
         let input = serde_json::from_str(&call.input).unwrap_or_default();
-        let context = self.tool_context(&call.id);
+        let sandbox = self.sandbox().await?;
+        let context = self.tool_context(&call.id, sandbox);
         let summary = tool.as_ref().map(|tool| tool.summary(&input)).unwrap_or_default();
         let look = async {
             match &tool {

@@ -16,6 +16,7 @@ use retrace_events::payload::tool::{
     ToolApprovalScope, ToolApproved, ToolBackgroundStarted, ToolCalled, ToolEffect, ToolFinished, ToolOutcomeUnknown,
 };
 use retrace_events::{CallId, EventId, Payload};
+use retrace_sandbox::Sandbox;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -29,8 +30,10 @@ type Outcome = (OpenCall, Result<ToolResult, ToolFailure>, u64);
 impl Agent {
     /// Carries out `calls` side by side, each with the rule that allows it. False when the sandbox died under them.
     pub(super) async fn run_calls(&mut self, calls: Vec<(OpenCall, Option<String>)>) -> Result<bool, AgentError> {
+        let sandbox = self.sandbox().await?;
         self.log_begun(&calls).await?;
-        let mut running: FuturesUnordered<_> = calls.into_iter().map(|(call, _)| self.carry_out(call)).collect();
+        let mut running: FuturesUnordered<_> =
+            calls.into_iter().map(|(call, _)| self.carry_out(call, sandbox.clone())).collect();
         let mut sandbox_lives = true;
         while let Some((call, outcome, duration_ms)) = self.attend(running.next()).await? {
             step("after effect");
@@ -71,6 +74,10 @@ impl Agent {
             let effect = effect_of(&tool);
             batch.push((ToolCalled { call: id, tool, input, request, effect }.into(), Some(answer)));
         }
+        let writes = calls.iter().any(|(call, _)| effect_of(&call.tool) == ToolEffect::Writes);
+        if writes && !batch.is_empty() {
+            approvals.extend(self.files_as_found().await);
+        }
         approvals.extend(batch);
         if !approvals.is_empty() {
             self.append(approvals).await?;
@@ -79,11 +86,11 @@ impl Agent {
     }
 
     /// The work of one call, as a future that borrows nothing of the agent, so that results can be logged meanwhile.
-    fn carry_out(&mut self, call: OpenCall) -> impl Future<Output = Outcome> + use<> {
+    fn carry_out(&mut self, call: OpenCall, sandbox: Sandbox) -> impl Future<Output = Outcome> + use<> {
         let tool = named(&call.tool);
         let names: Vec<&str> = all().iter().map(|tool| tool.name()).collect();
         let missing = format!("there is no tool `{}`; there are: {}", call.tool, names.join(", "));
-        let context = self.tool_context(&call.id);
+        let context = self.tool_context(&call.id, sandbox);
         self.ears.calls.insert(call.id.clone(), context.cancel.clone());
         async move {
             step("before effect");
@@ -97,13 +104,13 @@ impl Agent {
         }
     }
 
-    pub(super) fn tool_context(&self, call: &CallId) -> ToolContext {
+    pub(super) fn tool_context(&self, call: &CallId, sandbox: Sandbox) -> ToolContext {
         let outputs = self.state.outputs.clone();
         let (live, id) = (self.parts.live.clone(), call.clone());
         ToolContext {
             session: self.writer.stream().clone(),
             call: call.clone(),
-            sandbox: self.sandbox.clone(),
+            sandbox,
             log: Arc::clone(&self.parts.log),
             command_timeout_ms: self.settings.command_timeout_ms,
             redactor: Arc::clone(&self.parts.redactor),
@@ -134,7 +141,9 @@ impl Agent {
         let redact = |text: &str| redactor.redact(text).into_owned();
         // Images stand before the result they belong to; the fold gives them to it.
         let images = result.images.into_iter().map(|image| (attached(image, Some(call.clone())).into(), None));
-        let mut batch: Vec<(Payload, Option<EventId>)> = images.collect();
+        let writes = self.state.calls.iter().any(|open| open.id == call && may_write(open));
+        let mut batch = if writes { self.files_after(&call).await } else { Vec::new() };
+        batch.extend(images);
         let finished = ToolFinished {
             call: call.clone(),
             is_error: result.is_error,
@@ -169,7 +178,14 @@ impl Agent {
 
     pub(super) async fn log_unknown(&mut self, call: CallId, why: &str) -> Result<(), AgentError> {
         let content = format!("{UNKNOWN} ({why})");
-        self.append(vec![(ToolOutcomeUnknown { call, content }.into(), None)]).await?;
+        let mut batch = self.files_after(&call).await;
+        batch.push((ToolOutcomeUnknown { call, content }.into(), None));
+        self.append(batch).await?;
         Ok(())
     }
+}
+
+/// Whether a call was begun that may change files.
+fn may_write(call: &OpenCall) -> bool {
+    call.progress == CallProgress::Begun(ToolEffect::Writes)
 }

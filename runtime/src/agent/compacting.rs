@@ -273,7 +273,7 @@ impl Agent {
     /// Puts the summary that has come in the place of what it sums up. Instruction files, which it may have lost, are put at the
     /// tail: nothing may stand between a summary and what is kept.
     pub(super) async fn begin_compacted_epoch(&mut self) -> Result<(), AgentError> {
-        let (sandbox, redactor) = (self.sandbox.clone(), Arc::clone(&self.parts.redactor));
+        let (sandbox, redactor) = (self.sandbox().await?, Arc::clone(&self.parts.redactor));
         let folder = self.parts.user_instructions.clone();
         let Instructions { passages, notices } =
             self.attend(instructions::collect(&sandbox, &folder, &redactor)).await?;

@@ -27,7 +27,8 @@ impl Agent {
     pub(super) async fn begin_epoch(&mut self, why: String) -> Result<(), AgentError> {
         // What it would sum up is about to be gone.
         self.give_up_summary().await?;
-        let (sandbox, redactor) = (self.sandbox.clone(), Arc::clone(&self.parts.redactor));
+        let (sandbox, redactor) = (self.sandbox().await?, Arc::clone(&self.parts.redactor));
+        let backend = sandbox.backend_name();
         let folder = self.parts.user_instructions.clone();
         let Instructions { passages, notices } =
             self.attend(instructions::collect(&sandbox, &folder, &redactor)).await?;
@@ -46,7 +47,7 @@ impl Agent {
             row: &row,
             tools_json: tools::tools_json(&tools::all()),
             workspace: &self.workspace,
-            backend: self.sandbox.backend_name(),
+            backend,
             seed: passages.into_iter().chain(past).collect(),
             from_seq,
             why,
@@ -72,7 +73,7 @@ impl Agent {
         }
         let touched = std::mem::take(&mut self.touched);
         let known = known_instructions(&self.state);
-        let (sandbox, redactor) = (self.sandbox.clone(), Arc::clone(&self.parts.redactor));
+        let (sandbox, redactor) = (self.sandbox().await?, Arc::clone(&self.parts.redactor));
         let Instructions { passages, notices } =
             self.attend(instructions::nested(&sandbox, &redactor, &touched, &known)).await?;
         self.tell(notices);

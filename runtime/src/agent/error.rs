@@ -4,6 +4,7 @@ use crate::context::{EpochError, RenderError};
 use retrace_events::log::Holder;
 use retrace_events::{LogError, StreamId};
 use retrace_sandbox::SandboxError;
+use retrace_sandbox::snapshot::SnapshotError;
 use std::path::PathBuf;
 
 /// Why the agent could not go on.
@@ -15,6 +16,9 @@ pub enum AgentError {
     /// There is no sandbox, or none that is shut off as asked.
     #[error(transparent)]
     Sandbox(#[from] SandboxError),
+    /// The workspace's files could not be restored.
+    #[error(transparent)]
+    Snapshot(#[from] SnapshotError),
     /// There is no such session.
     #[error("there is no session {0}")]
     NoSuchSession(StreamId),

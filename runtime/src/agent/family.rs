@@ -51,7 +51,7 @@ pub(super) async fn usage(log: &dyn EventLog, session: &StreamId) -> Result<Fami
     let root = root_of(&parents, session);
     let mut family = FamilyUsage::default();
     for relative in parents.keys().filter(|other| *other != session && root_of(&parents, other) == root) {
-        let state = fold::load(log, relative).await?;
+        let state = fold::load_own(log, relative).await?;
         family.others = family.others.and(&used(&state.own_totals(), 0));
         family.sessions += 1;
     }

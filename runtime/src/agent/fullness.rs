@@ -137,7 +137,7 @@ fn countable(body: &[u8]) -> Option<Bytes> {
 impl Agent {
     /// The next request's bytes; rendered once, however often they are asked for.
     pub(super) fn body(&mut self) -> Result<Bytes, AgentError> {
-        let seq = self.state.next_seq();
+        let seq = self.state.next_place();
         if let Some(rendered) = self.rendered.as_ref().filter(|rendered| rendered.seq == seq) {
             return Ok(rendered.body.clone());
         }

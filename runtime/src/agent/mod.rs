@@ -15,6 +15,7 @@ mod control;
 mod epochs;
 mod error;
 mod family;
+mod files;
 mod fullness;
 mod hearing;
 mod image_room;
@@ -35,6 +36,7 @@ mod shown;
 pub mod step;
 pub mod stuck;
 mod turns;
+mod workroom;
 
 #[cfg(test)]
 mod tests;
@@ -45,3 +47,4 @@ pub use live::{Live, LiveSender};
 pub use order::AgentOrder;
 pub use parts::{AgentParts, NewSession, title_of};
 pub use replay::{ReplayError, ReplayReport, RequestCheck, verify_session};
+pub(crate) use settle::settlements;

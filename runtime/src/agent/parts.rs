@@ -3,6 +3,7 @@
 use super::live::LiveSender;
 use crate::claude::{ClaudeClient, ModelTable};
 use crate::permissions::Permissions;
+use crate::snapshots::SnapshotPlan;
 use crate::tools::Memory;
 use retrace_events::log::Holder;
 use retrace_events::payload::settings::Settings;
@@ -47,6 +48,8 @@ pub struct AgentParts {
     pub context_tokens: Option<u64>,
     /// Whether the API is asked for a summary when the context is to begin afresh, where the model has it.
     pub api_compaction: bool,
+    /// Where snapshots of the workspace go; `None` takes none.
+    pub snapshots: Option<SnapshotPlan>,
     /// The folder of the user's own instruction files.
     pub user_instructions: PathBuf,
 }

@@ -195,7 +195,7 @@ fn place(source: &ContextSource) -> String {
 
 /// The first event whose words stand in the epoch as they are.
 fn first_visible(state: &SessionState) -> u64 {
-    state.transcript.seqs().first().copied().unwrap_or_else(|| state.next_seq())
+    state.transcript.seqs().first().copied().unwrap_or_else(|| state.next_place())
 }
 
 fn passage_of(hit: &Hit, redactor: &retrace_events::redact::Redactor) -> Option<ContextPassage> {

@@ -64,7 +64,7 @@ impl Agent {
             }));
         }
         let kept_bytes = (budget * KEPT_PERCENT / 100).saturating_mul(body_bytes) / tokens.max(1);
-        let from_seq = kept_from(&self.state.transcript, kept_bytes).unwrap_or_else(|| self.state.next_seq());
+        let from_seq = kept_from(&self.state.transcript, kept_bytes).unwrap_or_else(|| self.state.next_place());
         let seed_tokens = budget * SEED_PERCENT / 100;
         let recalled_tokens = seed_tokens * RECALLED_PERCENT / 100;
         let mut passages = self.past_now().await?.seed(from_seq, seed_tokens - recalled_tokens);

@@ -7,7 +7,7 @@ use retrace_events::fold::{CallProgress, OpenCall, Stage};
 use retrace_events::payload::session::SessionControlHandled;
 use retrace_events::payload::tool::{ToolDenied, ToolEffect, ToolOutcomeUnknown};
 use retrace_events::payload::turn::{TurnFailed, TurnFailure, TurnInterrupted};
-use retrace_events::{EventId, Payload};
+use retrace_events::{EventId, Payload, SessionState};
 
 impl Agent {
     /// A request was sent by a process that is gone: it counts at the most it can have cost, and is made again.
@@ -26,7 +26,8 @@ impl Agent {
     pub(super) async fn interrupt_as_told(&mut self) -> Result<(), AgentError> {
         let stop = self.ears.stop.take();
         let by = stop.as_ref().map_or_else(|| "signal".to_owned(), |stop| stop.by.clone());
-        let mut batch = self.settlements("the user interrupted the turn");
+        let mut batch = self.files_as_left().await;
+        batch.extend(settlements(&self.state, "the user interrupted the turn"));
         let stage = self.state.turn.as_ref().map(|turn| &turn.stage);
         let during = match stage {
             Some(Stage::Waiting { request, cost_bound_microusd }) => {
@@ -57,17 +58,19 @@ impl Agent {
 
     /// Gives every open call a result, so that the conversation stays whole.
     pub(super) async fn settle_open_calls(&mut self, why: &str) -> Result<(), AgentError> {
-        let batch = self.settlements(why);
+        let mut batch = self.files_as_left().await;
+        batch.extend(settlements(&self.state, why));
         if !batch.is_empty() {
             self.append(batch).await?;
         }
         Ok(())
     }
+}
 
-    fn settlements(&self, why: &str) -> Vec<(Payload, Option<EventId>)> {
-        let open = self.state.calls.iter().filter(|call| call.progress != CallProgress::Done);
-        open.map(|call| (settlement(call, why), None)).collect()
-    }
+/// A result for every open call.
+pub(crate) fn settlements(state: &SessionState, why: &str) -> Vec<(Payload, Option<EventId>)> {
+    let open = state.calls.iter().filter(|call| call.progress != CallProgress::Done);
+    open.map(|call| (settlement(call, why), None)).collect()
 }
 
 /// That the wish to stop was heard.

@@ -29,6 +29,8 @@ impl Agent {
                 return Ok(if ran { self.last_end() } else { TurnEnd::Idle });
             }
             self.log_background_ends().await?;
+            self.look_at_files();
+            self.tell_of_fork().await?;
             Box::pin(self.attend_to_summaries()).await?;
             self.instruct().await?;
             Box::pin(self.look_back()).await?;
@@ -115,7 +117,9 @@ impl Agent {
 
     pub(super) async fn end_turn(&mut self, outcome: TurnOutcome, note: String) -> Result<(), AgentError> {
         let note = self.parts.redactor.redact(&note).into_owned();
-        self.append(vec![(TurnEnded { outcome, note }.into(), None)]).await?;
+        let mut batch = self.files_as_found().await;
+        batch.push((TurnEnded { outcome, note }.into(), None));
+        self.append(batch).await?;
         Ok(())
     }
 

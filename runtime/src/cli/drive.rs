@@ -38,6 +38,16 @@ pub(crate) enum Which {
     },
 }
 
+impl Which {
+    /// The name of one that is in the log.
+    pub(crate) fn stream(&self) -> Option<&StreamId> {
+        match self {
+            Self::New(_) => None,
+            Self::Old { stream, .. } => Some(stream),
+        }
+    }
+}
+
 /// What the user says first.
 pub(crate) struct FirstPrompt<'a> {
     /// The words.
@@ -110,17 +120,38 @@ pub(crate) async fn drive(
     }
 }
 
+/// Does the same without showing anything or asking anybody, and leaves the indexes to others.
+///
+/// # Errors
+/// As [`drive`].
+pub(crate) async fn quietly(
+    mut parts: AgentParts,
+    which: Which,
+    prompt: Option<FirstPrompt<'_>>,
+) -> Result<(TurnEnd, SessionState), AgentError> {
+    parts.attended = false;
+    work(parts, which, prompt).await
+}
+
 async fn turns(
     parts: AgentParts,
     which: Which,
     prompt: Option<FirstPrompt<'_>>,
     plan: IndexPlan,
 ) -> Result<(TurnEnd, SessionState), AgentError> {
+    let _index = BackgroundIndex::begin(plan);
+    work(parts, which, prompt).await
+}
+
+async fn work(
+    parts: AgentParts,
+    which: Which,
+    prompt: Option<FirstPrompt<'_>>,
+) -> Result<(TurnEnd, SessionState), AgentError> {
     let mut agent = match which {
         Which::New(new) => Agent::start(parts, *new).await?,
         Which::Old { stream, changed, .. } => Agent::resume(parts, stream, changed.map(|changed| *changed)).await?,
     };
-    let _index = BackgroundIndex::begin(plan);
     let driven = drive_turns(&mut agent, prompt).await;
     let state = agent.state().clone();
     // The sandbox dies with this process in any case; waiting long for it helps nobody.
@@ -202,7 +233,8 @@ pub(crate) fn summary(
         String::new()
     };
     let word = if exit == Exit::Done { style.green("done") } else { style.red(&format!("ended: {note}")) };
-    let unknown = match state.totals.unknown_cost_microusd {
+    let totals = state.totals_since_fork();
+    let unknown = match totals.unknown_cost_microusd {
         0 => String::new(),
         cost => format!(" (and up to {} for lost answers)", units::cost(cost)),
     };
@@ -213,10 +245,10 @@ pub(crate) fn summary(
     };
     format!(
         "\n{word} · {} · {} tokens · {}{unknown} · {}\n{warning}session {id}\n  go on:  retrace {}\n  look:   retrace show {id}{log}\n  verify: retrace replay {id} --verify{log}\n",
-        units::of(u64::from(state.totals.steps), "step"),
-        units::count(state.totals.tokens()),
-        units::cost(state.totals.cost_microusd),
-        units::duration(state.totals.turn_time_ms),
+        units::of(u64::from(totals.steps), "step"),
+        units::count(totals.tokens()),
+        units::cost(totals.cost_microusd),
+        units::duration(totals.turn_time_ms),
         match again {
             Again::Resume => format!("resume {id}{log} \"…\""),
             Again::Chat => format!("chat {id}{log}"),
@@ -226,17 +258,18 @@ pub(crate) fn summary(
 
 /// The last object of `--json`.
 fn summary_json(stream: &StreamId, exit: Exit, note: &str, state: &SessionState) -> Value {
+    let totals = state.totals_since_fork();
     json!({
         "session": stream.id.as_str(),
         "stream": stream.subject(),
         "exit_code": exit.code(),
         "note": note,
         "events": state.next_seq(),
-        "steps": state.totals.steps,
-        "calls": state.totals.calls,
-        "tokens": state.totals.tokens(),
-        "cost_microusd": state.totals.cost_microusd,
-        "unknown_cost_microusd": state.totals.unknown_cost_microusd,
-        "time_ms": state.totals.turn_time_ms,
+        "steps": totals.steps,
+        "calls": totals.calls,
+        "tokens": totals.tokens(),
+        "cost_microusd": totals.cost_microusd,
+        "unknown_cost_microusd": totals.unknown_cost_microusd,
+        "time_ms": totals.turn_time_ms,
     })
 }

@@ -7,6 +7,7 @@ use crate::config::{ConfigError, LoggedError};
 use retrace_events::LogError;
 use retrace_events::payload::turn::{TurnFailure, TurnOutcome};
 use retrace_sandbox::SandboxError;
+use retrace_sandbox::snapshot::SnapshotError;
 use serde_json::{Value, json};
 
 /// How a command ends. The numbers are documented in `retrace --help` and never change.
@@ -30,13 +31,15 @@ pub enum Exit {
     Sandbox,
     /// There is no such session or event.
     NotFound,
+    /// A snapshot cannot be used, or the folder it is for was changed since.
+    Snapshot,
     /// Somebody stopped it.
     Interrupted,
 }
 
 impl Exit {
     /// All of them, with what `--help` says.
-    pub const ALL: [(Self, &'static str); 10] = [
+    pub const ALL: [(Self, &'static str); 11] = [
         (Self::Done, "done"),
         (Self::Failed, "failed, or a check found something"),
         (Self::Usage, "wrong command line or configuration, or no API key"),
@@ -46,6 +49,7 @@ impl Exit {
         (Self::Log, "the event log cannot be used"),
         (Self::Sandbox, "no sandbox as asked for"),
         (Self::NotFound, "no such session or event"),
+        (Self::Snapshot, "a snapshot of the workspace cannot be used, or the folder was changed since"),
         (Self::Interrupted, "interrupted"),
     ];
 
@@ -62,6 +66,7 @@ impl Exit {
             Self::Log => 6,
             Self::Sandbox => 7,
             Self::NotFound => 8,
+            Self::Snapshot => 9,
             Self::Interrupted => 130,
         }
     }
@@ -182,6 +187,9 @@ impl From<LogError> for CliError {
             LogError::Damaged { .. } | LogError::DamagedStore { .. } => {
                 plain.hint("`retrace log verify` says what is sound; restore the rest from a copy")
             }
+            LogError::NoParent { parent, .. } => plain.hint(format!(
+                "bring session {parent} here too: `retrace export` it where it is, and `retrace import`"
+            )),
             LogError::Newer { .. } => plain.hint("use the newer version of retrace"),
             LogError::Full { .. } => plain.hint("make space, then `retrace resume`: nothing is lost"),
             LogError::Unavailable { .. } => plain.hint("`retrace doctor` looks closer; `--log` names another log"),
@@ -197,6 +205,12 @@ impl From<SandboxError> for CliError {
     }
 }
 
+impl From<SnapshotError> for CliError {
+    fn from(error: SnapshotError) -> Self {
+        Self::new(if error.is_no_space() { Exit::Failed } else { Exit::Snapshot }, error.to_string())
+    }
+}
+
 impl From<AgentError> for CliError {
     fn from(error: AgentError) -> Self {
         match error {
@@ -205,6 +219,7 @@ impl From<AgentError> for CliError {
             AgentError::Held { .. } => Self::new(Exit::Log, error.to_string()).hint(
                 "`retrace show --follow` watches it, `retrace send` says something to it; it is free when that process ends",
             ),
+            AgentError::Snapshot(error) => error.into(),
             AgentError::NoSuchSession(_) => Self::new(Exit::NotFound, error.to_string()),
             AgentError::Newer { .. } => {
                 Self::new(Exit::Log, error.to_string()).hint("use the newer version of retrace")

@@ -10,16 +10,20 @@ mod asking;
 mod bench;
 mod cancel;
 mod chat;
+mod compare;
 mod config;
 mod context;
 mod demo;
+mod difference;
 mod doctor;
 mod drive;
+mod event_name;
 mod events;
 mod exit;
 mod export;
 mod flags;
 mod following;
+mod fork;
 mod images;
 mod import;
 mod import_claude_code;
@@ -34,16 +38,20 @@ mod progress;
 mod render;
 mod replay;
 mod resume;
+mod rewind;
 mod run;
 mod screen;
 mod search;
 mod send;
 mod session_name;
+mod session_tree;
 mod sessions;
 mod setup;
 mod show;
 mod steering;
 mod summary;
+mod tag;
+mod test_counts;
 mod transfer;
 mod trusting;
 mod view;
@@ -90,6 +98,11 @@ enum Command {
     Summary(summary::SummaryCommand),
     Context(context::ContextCommand),
     Replay(replay::ReplayCommand),
+    Fork(Box<fork::ForkCommand>),
+    Rewind(Box<rewind::RewindCommand>),
+    Diff(difference::DiffCommand),
+    Compare(compare::CompareCommand),
+    Tag(tag::TagCommand),
     Export(export::ExportCommand),
     Import(import::ImportCommand),
     Index(index::IndexCommand),
@@ -116,6 +129,11 @@ impl Command {
             Self::Summary(command) => command.run(invocation).await,
             Self::Context(command) => command.run(invocation).await,
             Self::Replay(command) => command.run(invocation).await,
+            Self::Fork(command) => command.run(invocation).await,
+            Self::Rewind(command) => command.run(invocation).await,
+            Self::Diff(command) => command.run(invocation).await,
+            Self::Compare(command) => command.run(invocation).await,
+            Self::Tag(command) => command.run(invocation).await,
             Self::Export(command) => command.run(invocation).await,
             Self::Import(command) => command.run(invocation).await,
             Self::Index(command) => command.run(invocation).await,

@@ -4,6 +4,7 @@ use super::exit::{CliError, Exit};
 use super::invocation::Invocation;
 use super::render::{clean, units};
 use super::session_name;
+use super::session_tree;
 use super::setup::Setup;
 use crate::agent::title_of;
 use clap::Args;
@@ -21,6 +22,9 @@ pub(super) struct SessionsCommand {
     /// Only those of this workspace
     #[arg(long)]
     project: bool,
+    /// As a tree: forks below the session they come from
+    #[arg(long, conflicts_with = "project")]
+    tree: bool,
 }
 
 impl SessionsCommand {
@@ -28,6 +32,9 @@ impl SessionsCommand {
     pub(super) async fn run(self, invocation: &Invocation) -> Result<Exit, CliError> {
         let setup = Setup::for_reading(invocation)?;
         let log = setup.open_log().await?;
+        if self.tree {
+            return session_tree::print(&setup, log.as_ref(), self.limit).await;
+        }
         let project = self.project.then(|| session_name::project(&setup.config.workspace));
         let sessions = session_name::all(log.as_ref(), project).await?;
         let more = sessions.len().saturating_sub(self.limit);
@@ -77,7 +84,7 @@ pub(super) async fn table(
     Ok(text)
 }
 
-fn head() -> String {
+pub(super) fn head() -> String {
     format!("{:<17}  {:<17}  {:<11}  {:>5}  {:>9}  TITLE\n", "SESSION", "LAST EVENT", "STATUS", "STEPS", "COST")
 }
 
@@ -94,7 +101,7 @@ pub(super) fn title(state: &SessionState) -> String {
 }
 
 /// How a session stands, in one word or two.
-fn status(state: &SessionState) -> &'static str {
+pub(super) fn status(state: &SessionState) -> &'static str {
     if state.newer.is_some() {
         return "newer";
     }
@@ -115,19 +122,24 @@ fn status(state: &SessionState) -> &'static str {
     }
 }
 
-fn line(stream: &StreamId, state: &SessionState, setup: &Setup) -> String {
+pub(super) fn line(stream: &StreamId, state: &SessionState, setup: &Setup) -> String {
     let at = state.head.map(|(_, _, at)| units::moment(at)).unwrap_or_default();
-    let (steps, cost) = (state.totals.steps, units::cost(state.totals.cost_microusd));
+    let totals = state.totals_since_fork();
+    let (steps, cost) = (totals.steps, units::cost(totals.cost_microusd));
     let title = clean::short(&setup.redactor.redact(&title(state)), 80);
     // A beginning names a session, where another program's name of it is longer than ours.
     let id: String = stream.id.as_str().chars().take(17).collect();
     format!("{id:<17}  {at:<17}  {:<11}  {steps:>5}  {cost:>9}  {title}\n", status(state))
 }
 
-fn json(stream: &StreamId, state: &SessionState, setup: &Setup) -> serde_json::Value {
+pub(super) fn json(stream: &StreamId, state: &SessionState, setup: &Setup) -> serde_json::Value {
+    let totals = state.totals_since_fork();
+    let fork = state.fork.as_ref();
     json!({
         "session": stream.id.as_str(),
         "stream": stream.subject(),
+        "parent": fork.map(|fork| fork.parent.id.as_str()),
+        "parent_event": fork.map(|fork| fork.parent_seq),
         "project": stream.project.as_str(),
         "title": setup.redactor.redact(&title(state)),
         "workspace": setup.redactor.redact(&state.workspace),
@@ -135,10 +147,10 @@ fn json(stream: &StreamId, state: &SessionState, setup: &Setup) -> serde_json::V
         "started_at": state.started_at.to_string(),
         "last_event_at": state.head.map(|(_, _, at)| at.to_string()),
         "events": state.next_seq(),
-        "prompts": state.totals.prompts,
-        "steps": state.totals.steps,
-        "calls": state.totals.calls,
-        "tokens": state.totals.tokens(),
-        "cost_microusd": state.totals.cost_microusd,
+        "prompts": totals.prompts,
+        "steps": totals.steps,
+        "calls": totals.calls,
+        "tokens": totals.tokens(),
+        "cost_microusd": totals.cost_microusd,
     })
 }

@@ -7,8 +7,9 @@ use super::output::Output;
 use super::render::{Detail, Style, Transcript, clean};
 use crate::agent::{AgentParts, LiveSender};
 use crate::claude::{Auth, ClaudeClient, Endpoint, ModelTable};
-use crate::config::{CompactionChoice, Config};
+use crate::config::{CompactionChoice, Config, SnapshotChoice};
 use crate::indexing::{IndexMemory, model_of};
+use crate::snapshots::SnapshotPlan;
 use crate::tools;
 use retrace_events::log::{Durability, Holder, open_log};
 use retrace_events::mint::SystemMint;
@@ -116,6 +117,7 @@ impl Setup {
     ) -> Result<AgentParts, CliError> {
         let values = &self.config.values;
         let mask: Vec<String> = values.mask.iter().map(|name| name.value.clone()).collect();
+        let mask_names = mask.clone();
         Ok(AgentParts {
             memory: Arc::new(IndexMemory::new(
                 Arc::clone(&log),
@@ -138,8 +140,16 @@ impl Setup {
             holder: Holder::this_process(&command_line(), SystemMint.now()),
             context_tokens: values.context_tokens.value,
             api_compaction: values.compaction.value == CompactionChoice::Api,
+            snapshots: self.snapshot_plan(&mask_names),
             user_instructions: self.config.folders.config.clone(),
         })
+    }
+
+    /// Where snapshots of the workspace go, unless the user wants none.
+    pub(crate) fn snapshot_plan(&self, mask: &[String]) -> Option<SnapshotPlan> {
+        let choice = self.config.values.snapshots.value;
+        let with_ignored = choice == SnapshotChoice::WithIgnored;
+        (choice != SnapshotChoice::Off).then(|| SnapshotPlan::new(&self.config.folders.state, mask, with_ignored))
     }
 
     /// A transcript in `style`.

@@ -139,6 +139,38 @@ impl fmt::Display for CompactionChoice {
     }
 }
 
+/// Whether snapshots of the workspace are taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SnapshotChoice {
+    /// None: forks of such sessions have no files of their own.
+    Off,
+    /// Before a turn's first call that may write, and after each; without what `.gitignore` names.
+    On,
+    /// As `On`, with what `.gitignore` names, as far as it is small.
+    WithIgnored,
+}
+
+impl SnapshotChoice {
+    pub(super) fn parse(raw: &Raw) -> Result<Self, Misfit> {
+        match raw {
+            Raw::Text(text) if text.trim() == "off" => Ok(Self::Off),
+            Raw::Text(text) if text.trim() == "on" => Ok(Self::On),
+            Raw::Text(text) if text.trim() == "with-ignored" => Ok(Self::WithIgnored),
+            _ => Err("must be on, off or with-ignored".to_owned()),
+        }
+    }
+}
+
+impl fmt::Display for SnapshotChoice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Off => "off",
+            Self::On => "on",
+            Self::WithIgnored => "with-ignored",
+        })
+    }
+}
+
 /// Who writes the summaries of sessions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SummaryChoice {

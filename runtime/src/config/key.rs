@@ -65,6 +65,8 @@ pub enum Key {
     Index,
     /// The model that turns texts into vectors.
     EmbedModel,
+    /// Whether snapshots of the workspace are taken.
+    Snapshots,
 }
 
 /// The names of a key.
@@ -133,6 +135,7 @@ pub const KEYS: &[KeyInfo] = &[
     row(Key::Mask, "mask", &["RETRACE_MASK"], None, Home::Config),
     row(Key::Index, "index", &["RETRACE_INDEX"], None, Home::Config),
     row(Key::EmbedModel, "embed_model", &["RETRACE_EMBED_MODEL"], None, Home::Config),
+    row(Key::Snapshots, "snapshots", &["RETRACE_SNAPSHOTS"], None, Home::Config),
 ];
 
 impl Key {

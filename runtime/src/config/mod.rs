@@ -30,7 +30,7 @@ mod values;
 #[cfg(test)]
 mod tests;
 
-pub use choice::{CompactionChoice, LogChoice, SummaryChoice, ThinkingChoice};
+pub use choice::{CompactionChoice, LogChoice, SnapshotChoice, SummaryChoice, ThinkingChoice};
 pub use error::ConfigError;
 pub use folders::Folders;
 pub use key::{Home, KEYS, Key, KeyInfo, similar};

@@ -93,7 +93,8 @@ fn judge(values: &Values, entry: &Entry) -> Result<Verdict, Misfit> {
         | Key::SummaryModel
         | Key::Expose
         | Key::Index
-        | Key::EmbedModel => Verdict::NotHere,
+        | Key::EmbedModel
+        | Key::Snapshots => Verdict::NotHere,
     })
 }
 

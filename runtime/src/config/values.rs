@@ -1,7 +1,7 @@
 //! All values with their origins, and how one more layer is laid over them. The later layer wins; only `mask` adds up,
 //! since a name once masked stays masked.
 
-use super::choice::{self, CompactionChoice, LogChoice, SummaryChoice, ThinkingChoice};
+use super::choice::{self, CompactionChoice, LogChoice, SnapshotChoice, SummaryChoice, ThinkingChoice};
 use super::error::ConfigError;
 use super::key::Key;
 use super::origin::{Origin, Sourced};
@@ -95,6 +95,8 @@ pub struct Values {
     pub index: Sourced<bool>,
     /// The embedding model: a folder (a path with a slash) or the name of one to download; `None` searches by words only.
     pub embed_model: Sourced<Option<String>>,
+    /// Whether snapshots of the workspace are taken.
+    pub snapshots: Sourced<SnapshotChoice>,
 }
 
 impl Values {
@@ -132,6 +134,7 @@ impl Values {
             mask: Vec::new(),
             index: Sourced::default(true),
             embed_model: Sourced::default(None),
+            snapshots: Sourced::default(SnapshotChoice::On),
         }
     }
 
@@ -176,6 +179,7 @@ impl Values {
             Key::Expose => self.expose = Sourced::new(raw.paths(base)?, origin),
             Key::Index => self.index = Sourced::new(raw.switch()?, origin),
             Key::EmbedModel => self.embed_model = Sourced::new(raw.limit(|raw| raw.line(1_000))?, origin),
+            Key::Snapshots => self.snapshots = Sourced::new(SnapshotChoice::parse(raw)?, origin),
             Key::Mask => {
                 for name in raw.names()? {
                     self.add_mask(name, &origin);

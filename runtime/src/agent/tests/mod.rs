@@ -140,6 +140,7 @@ impl World {
             holder: Holder::this_process("a test", Timestamp(0)),
             context_tokens: None,
             api_compaction: false,
+            snapshots: None,
             user_instructions: self.root.path().join("config"),
         }
     }

@@ -21,6 +21,12 @@ pub(super) fn paint(lines: &[&str], indent: &str, style: Style, rest: impl Fn(&s
     lines.iter().enumerate().map(painted).collect()
 }
 
+/// A whole unified diff, cleaned already, in colour.
+pub(crate) fn painted(text: &str, style: Style) -> String {
+    let lines: Vec<&str> = text.lines().collect();
+    paint(&lines, "", style, str::to_owned).into_iter().map(|line| line + "\n").collect()
+}
+
 /// Where a diff begins: `---`, `+++` and `@@`, one after the other.
 fn beginning(lines: &[&str]) -> Option<usize> {
     lines

@@ -20,6 +20,7 @@ pub(crate) mod units;
 mod tests;
 
 pub(crate) use answer::AnswerText;
+pub(crate) use diff::painted as painted_diff;
 pub(crate) use live_printer::LivePrinter;
 pub(crate) use style::Style;
 pub(crate) use transcript::{Detail, Transcript};

@@ -198,6 +198,7 @@ pub(super) fn workspace(workspace: &Workspace, redactor: &Redactor) -> String {
             units::of(snapshot.changed_files, "file"),
             units::size(snapshot.new_bytes)
         ),
+        Workspace::SnapshotFailed(failed) => format!("  no snapshot: {}", short(redactor, &failed.why, 300)),
     }
 }
 

@@ -11,7 +11,7 @@ use std::collections::BTreeSet;
 #[test]
 fn codes_are_what_the_help_says_and_no_two_alike() {
     let codes: Vec<u8> = Exit::ALL.iter().map(|(exit, _)| exit.code()).collect();
-    assert_eq!(codes, [0, 1, 2, 3, 4, 5, 6, 7, 8, 130]);
+    assert_eq!(codes, [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 130]);
     assert_eq!(codes.iter().collect::<BTreeSet<_>>().len(), codes.len());
 }
 
@@ -38,6 +38,7 @@ fn log_errors() -> Vec<LogError> {
         LogError::Damaged { stream: "s".to_owned(), seq: 4, what: what.clone() },
         LogError::DamagedStore { location: location.clone(), what: what.clone() },
         LogError::Newer { what },
+        LogError::NoParent { session: "s".to_owned(), parent: "p".to_owned() },
         LogError::Full { location: location.clone(), why: why.clone() },
         LogError::Unavailable { location: location.clone(), why: why.clone() },
         LogError::Unfit { location, why: format!("{why}\nhint: do this") },

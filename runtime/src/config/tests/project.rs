@@ -169,6 +169,7 @@ fn value(key: Key) -> BoxedStrategy<String> {
         Key::Sandbox => text(&["auto", "krun", "container", "process", "none", "false", "true"]),
         Key::Log => text(&["embedded", "/tmp/elsewhere", "nats://evil.example"]),
         Key::Compaction => text(&["api", "off"]),
+        Key::Snapshots => text(&["on", "off", "with-ignored"]),
         Key::Summaries => text(&["claude", "extractive"]),
         Key::SummaryModel => text(&["dear-model", "none"]),
         Key::EmbedModel => text(&["/models/evil", "some-model", "none"]),

@@ -16,7 +16,7 @@ use retrace_events::payload::context::ContextPassage;
 use retrace_events::payload::session::PlanItem;
 use retrace_events::payload::{Payload, Session, Turn};
 use retrace_events::redact::Redactor;
-use retrace_events::{Event, EventLog, LogError, StreamId};
+use retrace_events::{Event, EventLog, History, LogError, StreamId};
 use retrace_indexer::{SummaryCover, SummaryCursor};
 use std::sync::Arc;
 
@@ -27,7 +27,9 @@ const PAGE: usize = 2_000;
 pub struct Past {
     stream: StreamId,
     redactor: Arc<Redactor>,
-    next_seq: u64,
+    next_place: u64,
+    /// The line of sessions it comes from, once it was looked up.
+    history: Option<History>,
     prompts: Prompts,
     plan: Vec<PlanItem>,
     cursor: SummaryCursor,
@@ -43,7 +45,8 @@ impl Past {
         Self {
             stream,
             redactor,
-            next_seq: 0,
+            next_place: 0,
+            history: None,
             prompts: Prompts::default(),
             plan: Vec::new(),
             cursor,
@@ -57,21 +60,29 @@ impl Past {
     /// # Errors
     /// When the log cannot be read.
     pub async fn catch_up(&mut self, log: &dyn EventLog) -> Result<(), LogError> {
+        let history = match self.history.take() {
+            Some(history) => history,
+            None => History::of(log, &self.stream).await?,
+        };
         loop {
-            let page = log.read(&self.stream, self.next_seq, PAGE).await?;
-            let full = page.len() == PAGE;
-            for envelope in page {
-                self.apply(&Event::decode(envelope)?);
-            }
-            if !full {
+            let page = history.read(log, self.next_place, PAGE).await?;
+            if page.is_empty() {
+                self.history = Some(history);
                 return Ok(());
+            }
+            for envelope in page {
+                let mut event = Event::decode(envelope)?;
+                // To all that is folded here, the line of forks is one session: its own.
+                event.envelope.seq = self.next_place;
+                event.envelope.stream.clone_from(&self.stream);
+                self.apply(&event);
             }
         }
     }
 
-    /// Takes in the next event.
+    /// Takes in the next event, numbered by its place in the history.
     pub fn apply(&mut self, event: &Event) {
-        self.next_seq = event.envelope.seq + 1;
+        self.next_place = event.envelope.seq + 1;
         self.working.apply(event);
         for node in self.cursor.apply(event, &self.redactor) {
             self.cover.add(node);

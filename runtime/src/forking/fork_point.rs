@@ -1,0 +1,166 @@
+//! Where a fork begins: which event, and with which files.
+
+use retrace_events::codec::CodecError;
+use retrace_events::fold::{self, FilesAt};
+use retrace_events::payload::tool::ToolEffect;
+use retrace_events::payload::{Payload, Tool};
+use retrace_events::{Event, EventLog, Hash, History, LogError, SessionState, StreamId};
+
+/// How many events are read at a time.
+const PAGE: usize = 500;
+
+/// A place in a session at which a fork can begin.
+#[derive(Debug, Clone)]
+pub struct ForkPoint {
+    /// The session.
+    pub stream: StreamId,
+    /// The last of its events that the fork has too.
+    pub seq: u64,
+    /// That event's hash.
+    pub hash: Hash,
+    /// The event that was asked for, when that was inside a call: the fork begins just before the call.
+    pub moved_from: Option<u64>,
+    /// The session as it was then.
+    pub state: SessionState,
+    /// The files as they were then.
+    pub files: FilesAt,
+}
+
+/// Why a fork cannot begin there.
+#[derive(Debug, thiserror::Error)]
+pub enum ForkError {
+    /// The log cannot be read.
+    #[error(transparent)]
+    Log(#[from] LogError),
+    /// There is no such event.
+    #[error("session {} has no event {seq}; its last is {last}", stream.id)]
+    NoEvent {
+        /// The session.
+        stream: StreamId,
+        /// What was asked for.
+        seq: u64,
+        /// Its last event.
+        last: u64,
+    },
+    /// There is no such session.
+    #[error("there is no session {0}")]
+    NoSession(StreamId),
+    /// Its events up to there are not all understood.
+    #[error("session {} cannot be forked by this version: it contains {what}", stream.id)]
+    Newer {
+        /// The session.
+        stream: StreamId,
+        /// What is not understood.
+        what: String,
+    },
+}
+
+impl From<CodecError> for ForkError {
+    fn from(error: CodecError) -> Self {
+        Self::Log(error.into())
+    }
+}
+
+impl ForkPoint {
+    /// The place at event `seq` of `stream`; its newest for `None`. A session may be running meanwhile: what is appended later
+    /// changes nothing.
+    ///
+    /// # Errors
+    /// When there is no such event, or the log cannot be read.
+    pub async fn find(log: &dyn EventLog, stream: &StreamId, seq: Option<u64>) -> Result<Self, ForkError> {
+        let head = log.head(stream).await?.ok_or_else(|| ForkError::NoSession(stream.clone()))?;
+        let seq = seq.unwrap_or(head.seq);
+        if seq > head.seq {
+            return Err(ForkError::NoEvent { stream: stream.clone(), seq, last: head.seq });
+        }
+        let history = History::of(log, stream).await?.until(seq);
+        let mut state = SessionState::default();
+        fold::continue_from(log, &history, &mut state).await?;
+        let mut moved_from = None;
+        if state.is_in_a_call() {
+            let before = before_calls(log, stream, seq).await?;
+            let history = history.until(before);
+            state = SessionState::default();
+            fold::continue_from(log, &history, &mut state).await?;
+            moved_from = Some(seq);
+        }
+        if let Some(what) = state.newer.clone() {
+            return Err(ForkError::Newer { stream: stream.clone(), what });
+        }
+        let (seq, hash) = state.head.map_or((seq, Hash::GENESIS), |(seq, hash, _)| (seq, hash));
+        let files = match state.files.clone() {
+            FilesAt::Unknown => first_files(log, stream, seq + 1).await?,
+            known @ (FilesAt::At(_) | FilesAt::Failed(_)) => known,
+        };
+        Ok(Self { stream: stream.clone(), seq, hash, moved_from, state, files })
+    }
+}
+
+/// The last event at or before `seq` at which no call was begun and unfinished. A call never stands open across a fork, so it is
+/// looked for in the session's own events alone.
+async fn before_calls(log: &dyn EventLog, stream: &StreamId, seq: u64) -> Result<u64, ForkError> {
+    let mut open: Vec<String> = Vec::new();
+    let mut quiet = 0;
+    let mut next = 0;
+    while next <= seq {
+        let limit = usize::try_from(seq + 1 - next).unwrap_or(PAGE).min(PAGE);
+        let page = log.read(stream, next, limit).await?;
+        if page.is_empty() {
+            break;
+        }
+        for envelope in page {
+            next = envelope.seq + 1;
+            // Nothing but tool events opens or ends a call.
+            if envelope.kind.starts_with("tool.") {
+                let event = Event::decode(envelope)?;
+                if let Some(Payload::Tool(tool)) = event.payload.known() {
+                    follow(&mut open, tool);
+                }
+            }
+            if open.is_empty() {
+                quiet = next - 1;
+            }
+        }
+    }
+    Ok(quiet)
+}
+
+fn follow(open: &mut Vec<String>, tool: &Tool) {
+    let ended = match tool {
+        Tool::Called(called) => {
+            open.push(called.call.0.clone());
+            return;
+        }
+        Tool::Finished(finished) => &finished.call,
+        Tool::OutcomeUnknown(unknown) => &unknown.call,
+        Tool::Denied(denied) => &denied.call,
+        Tool::ApprovalAsked(_) | Tool::Approved(_) | Tool::BackgroundStarted(_) | Tool::BackgroundEnded(_) => return,
+    };
+    open.retain(|call| *call != ended.0);
+}
+
+/// The files before a session's first snapshot: those of that snapshot, when no call can have changed them before it.
+async fn first_files(log: &dyn EventLog, stream: &StreamId, from: u64) -> Result<FilesAt, ForkError> {
+    let mut next = from;
+    loop {
+        let page = log.read(stream, next, PAGE).await?;
+        let full = page.len() == PAGE;
+        for envelope in page {
+            next = envelope.seq + 1;
+            if !envelope.kind.starts_with("workspace.") && envelope.kind != "tool.called" {
+                continue;
+            }
+            let event = Event::decode(envelope)?;
+            match event.payload.known() {
+                Some(Payload::Workspace(workspace)) => return Ok(FilesAt::of(workspace)),
+                Some(Payload::Tool(Tool::Called(called))) if called.effect == ToolEffect::Writes => {
+                    return Ok(FilesAt::Unknown);
+                }
+                _ => {}
+            }
+        }
+        if !full {
+            return Ok(FilesAt::Unknown);
+        }
+    }
+}
