@@ -9,6 +9,10 @@
 //! A fork copies nothing: its first event names the parent's event it goes on from, and its hash. What is read here is checked
 //! for that: an ancestor that is not the one the fork was made of is damage, and one that is not in the log is said by name.
 
+#[cfg(test)]
+#[path = "history_tests.rs"]
+mod tests;
+
 use crate::codec::Decoded;
 use crate::envelope::{Envelope, Event};
 use crate::hash::Hash;

@@ -16,6 +16,7 @@ mod crashes;
 mod demo;
 mod disk_full;
 mod faults;
+mod forks;
 mod hostile_workspace;
 mod imports;
 mod index_crashes;

@@ -1,9 +1,11 @@
-//! Verifies a session: its hash chain, and that every request in it is still what the log before it renders to
-//! (invariant 2).
+//! Verifies a session: its hash chain, and that every request in it is still what the log before it renders to.
+//!
+//! A fork's requests follow from its history: its ancestors' events are read, and checked to be the ones it was forked from. What
+//! they requested is theirs to verify.
 
 use crate::context::{RenderError, render, render_compaction};
 use retrace_events::payload::{Context, Payload, Turn};
-use retrace_events::{Event, EventId, EventLog, Hash, LogError, SessionState, StreamId, verify};
+use retrace_events::{Event, EventId, EventLog, Hash, History, LogError, SessionState, StreamId, verify};
 
 /// How many events are read at a time.
 const PAGE: usize = 1_000;
@@ -11,11 +13,13 @@ const PAGE: usize = 1_000;
 /// What a verification found.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ReplayReport {
-    /// Events in the chain, all of them sound.
+    /// Events in the session's own chain, all of them sound.
     pub events: u64,
+    /// Events of its ancestors that belong to its history; sound as well.
+    pub inherited_events: u64,
     /// The hash of the last event.
     pub head: Hash,
-    /// All requests that retrace made, in order.
+    /// All requests that retrace made in it, in order.
     pub requests: Vec<RequestCheck>,
     /// Requests that another program made before the session was imported: known by their answers alone, so nothing can be
     /// said about their bytes.
@@ -35,7 +39,7 @@ impl ReplayReport {
 pub struct RequestCheck {
     /// Its event.
     pub event: EventId,
-    /// Its place in the stream.
+    /// Its number in the session's stream.
     pub seq: u64,
     /// The hash of the body that was sent, as the log has it.
     pub logged: Hash,
@@ -65,7 +69,7 @@ pub enum ReplayError {
     /// A request cannot be rendered again.
     #[error("the request at event {seq} cannot be rendered again: {source}")]
     Render {
-        /// Its place in the stream.
+        /// Its number in the stream.
         seq: u64,
         /// Why not.
         source: RenderError,
@@ -75,32 +79,50 @@ pub enum ReplayError {
 /// Reads a session from its first event to its last, checks the chain, and renders every request again.
 ///
 /// # Errors
-/// When the chain is broken, the log cannot be read, or a request cannot be rendered. A request that renders to something
-/// else is not an error but part of the report.
+/// When the chain is broken, the log cannot be read, an ancestor is not in it, or a request cannot be rendered. A request that
+/// renders to something else is not an error but part of the report.
 pub async fn verify_session(log: &dyn EventLog, stream: &StreamId) -> Result<ReplayReport, ReplayError> {
     let chain = verify::verify_stream(log, stream).await?;
     if chain.events == 0 {
         return Err(ReplayError::NoSuchSession(stream.clone()));
     }
+    let history = History::of(log, stream).await?;
+    let end = history.own_from() + chain.events;
     let mut state = SessionState::default();
     let (mut requests, mut imported) = (Vec::new(), 0);
-    while state.next_seq() < chain.events {
-        let page = log.read(stream, state.next_seq(), PAGE).await?;
+    while state.next_place() < end {
+        let page = history.read(log, state.next_place(), PAGE).await?;
         if page.is_empty() {
             break;
         }
         for envelope in page {
+            follows(&history, &state, &envelope)?;
             let event = Event::decode(envelope).map_err(LogError::from)?;
-            if let Some(check) = check(&state, &event)? {
-                requests.push(check);
+            if state.next_place() >= history.own_from() {
+                requests.extend(check(&state, &event)?);
+                imported += u64::from(is_imported(&state, &event));
             }
-            imported += u64::from(is_imported(&state, &event));
             state.apply(&event);
         }
     }
-    Ok(ReplayReport { events: chain.events, head: chain.head, requests, imported })
+    Ok(ReplayReport {
+        events: chain.events,
+        inherited_events: history.own_from(),
+        head: chain.head,
+        requests,
+        imported,
+    })
 }
 
+/// Refuses an event that does not follow from those before it, in whichever stream they are.
+fn follows(history: &History, state: &SessionState, envelope: &retrace_events::Envelope) -> Result<(), LogError> {
+    let (stream, seq) = history.at(state.next_place());
+    if envelope.seq == seq && envelope.prev_hash == state.head_hash() {
+        return Ok(());
+    }
+    let what = "it does not follow from the event before it".to_owned();
+    Err(LogError::Damaged { stream: stream.subject(), seq, what })
+}
 /// Whether `event` is what came of a request that another program made.
 fn is_imported(before: &SessionState, event: &Event) -> bool {
     let request = match event.payload.known() {

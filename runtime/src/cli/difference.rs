@@ -16,6 +16,7 @@ use retrace_events::{Event, EventLog, StreamId};
 use retrace_sandbox::snapshot::{Change, ChangeKind, ItemKind, SnapshotError, SnapshotStore, TreeId};
 use serde_json::json;
 use similar::TextDiff;
+use std::path::{Path, PathBuf};
 
 /// Paths that are listed for people, unless all are asked for.
 const LISTED: usize = 200;
@@ -68,7 +69,14 @@ impl DiffCommand {
         }
         let style = setup.output.data_style();
         setup.output.data(&happened(style, (&from, &to), &parting, sides))?;
-        setup.output.data(&listed(style, &changes, if self.all { usize::MAX } else { LISTED }))?;
+        let (shown, caches) = if self.all { (changes.clone(), Vec::new()) } else { without_caches(&changes) };
+        setup.output.data(&listed(
+            style,
+            changes.len(),
+            &shown,
+            &caches,
+            if self.all { usize::MAX } else { LISTED },
+        ))?;
         if self.patch {
             setup.output.data(&patch(&setup, &plan, (&from, &to), &changes)?)?;
         }
@@ -159,9 +167,45 @@ fn letter(kind: ChangeKind) -> char {
     }
 }
 
-fn listed(style: Style, changes: &[Change], limit: usize) -> String {
-    let differ = if changes.len() == 1 { "differs" } else { "differ" };
-    let mut text = format!("{} {differ}\n", units::of(changes.len() as u64, "path"));
+/// The name that marks a folder of build results: <https://bford.info/cachedir/>.
+const CACHE_TAG: &str = "CACHEDIR.TAG";
+
+/// `changes` without what lies in folders that build tools mark as theirs or that are known as such, and those folders, each with
+/// how many changes it holds.
+fn without_caches(changes: &[Change]) -> (Vec<Change>, Vec<(String, usize)>) {
+    let tagged = changes.iter().filter(|change| change.path.file_name().is_some_and(|name| name == CACHE_TAG));
+    let mut caches: Vec<PathBuf> = tagged.filter_map(|change| change.path.parent().map(Path::to_path_buf)).collect();
+    // A tag that did not change is no change: the usual names then.
+    for change in changes {
+        let usual = change.path.ancestors().filter(|folder| {
+            folder
+                .file_name()
+                .is_some_and(|name| ["target", "node_modules", "__pycache__"].iter().any(|usual| name == *usual))
+        });
+        if let Some(outermost) = usual.last().filter(|folder| !caches.iter().any(|cache| folder.starts_with(cache))) {
+            caches.push(outermost.to_path_buf());
+        }
+    }
+    let mut counted: Vec<(String, usize)> = Vec::new();
+    let mut shown = Vec::new();
+    for change in changes {
+        match caches.iter().find(|cache| change.path.starts_with(cache)) {
+            None => shown.push(change.clone()),
+            Some(cache) => {
+                let name = cache.display().to_string();
+                match counted.iter_mut().find(|(known, _)| *known == name) {
+                    Some((_, count)) => *count += 1,
+                    None => counted.push((name, 1)),
+                }
+            }
+        }
+    }
+    (shown, counted)
+}
+
+fn listed(style: Style, total: usize, changes: &[Change], caches: &[(String, usize)], limit: usize) -> String {
+    let differ = if total == 1 { "differs" } else { "differ" };
+    let mut text = format!("{} {differ}\n", units::of(total as u64, "path"));
     for change in changes.iter().take(limit) {
         let path = clean::line(&change.path.display().to_string());
         let line = format!("{} {path}{}\n", letter(change.kind()), sizes(change));
@@ -173,6 +217,10 @@ fn listed(style: Style, changes: &[Change], limit: usize) -> String {
     }
     if changes.len() > limit {
         text.push_str(&style.dim(&format!("{} more: --all\n", changes.len() - limit)));
+    }
+    for (folder, count) in caches {
+        let count = units::of(*count as u64, "path");
+        text.push_str(&style.dim(&format!("… {}/  {count} of build results: --all\n", clean::line(folder))));
     }
     text
 }

@@ -48,7 +48,7 @@ impl RewindCommand {
         let prompt = self.prompt.as_deref().map(run::words).transpose()?;
         let setup = Setup::new(invocation, &self.settings)?;
         let auth = prompt.as_ref().map(|_| setup.auth()).transpose()?;
-        let beginning = Beginning::find(&setup, &self.event).await?;
+        let beginning = Beginning::find(&setup, &self.event, prompt.is_some()).await?;
         let state = fold::load(beginning.log.as_ref(), &beginning.point.stream).await?;
         super::resume::check_workspace(&setup, &beginning.point.stream, &state)?;
         beginning.check_files()?;

@@ -3,7 +3,7 @@
 use retrace_events::codec::CodecError;
 use retrace_events::fold::{self, FilesAt};
 use retrace_events::payload::tool::ToolEffect;
-use retrace_events::payload::{Payload, Tool};
+use retrace_events::payload::{Payload, Tool, Turn, Workspace};
 use retrace_events::{Event, EventLog, Hash, History, LogError, SessionState, StreamId};
 
 /// How many events are read at a time.
@@ -88,10 +88,12 @@ impl ForkPoint {
             return Err(ForkError::Newer { stream: stream.clone(), what });
         }
         let (seq, hash) = state.head.map_or((seq, Hash::GENESIS), |(seq, hash, _)| (seq, hash));
-        let files = match state.files.clone() {
-            FilesAt::Unknown => first_files(log, stream, seq + 1).await?,
-            known @ (FilesAt::At(_) | FilesAt::Failed(_)) => known,
+        // What a turn found is in the log only when it is about to change it.
+        let ahead = match (&state.files, &state.turn) {
+            (FilesAt::Unknown, _) | (_, Some(_)) => found_ahead(log, stream, &state, seq + 1).await?,
+            (FilesAt::At(_) | FilesAt::Failed(_), None) => None,
         };
+        let files = ahead.unwrap_or_else(|| state.files.clone());
         Ok(Self { stream: stream.clone(), seq, hash, moved_from, state, files })
     }
 }
@@ -139,28 +141,38 @@ fn follow(open: &mut Vec<String>, tool: &Tool) {
     open.retain(|call| *call != ended.0);
 }
 
-/// The files before a session's first snapshot: those of that snapshot, when no call can have changed them before it.
-async fn first_files(log: &dyn EventLog, stream: &StreamId, from: u64) -> Result<FilesAt, ForkError> {
+/// The files that the turn at `state` found, when the log says so only behind it: at its first call that may write, or at its end.
+/// Before a session's first turn they are those of that turn.
+async fn found_ahead(
+    log: &dyn EventLog,
+    stream: &StreamId,
+    state: &SessionState,
+    from: u64,
+) -> Result<Option<FilesAt>, ForkError> {
     let mut next = from;
     loop {
         let page = log.read(stream, next, PAGE).await?;
         let full = page.len() == PAGE;
         for envelope in page {
             next = envelope.seq + 1;
-            if !envelope.kind.starts_with("workspace.") && envelope.kind != "tool.called" {
+            // Most events say nothing of files, and need not be decoded.
+            let matters = ["workspace.", "turn.", "tool.called"].iter().any(|kind| envelope.kind.starts_with(kind));
+            if !matters {
                 continue;
             }
             let event = Event::decode(envelope)?;
             match event.payload.known() {
-                Some(Payload::Workspace(workspace)) => return Ok(FilesAt::of(workspace)),
-                Some(Payload::Tool(Tool::Called(called))) if called.effect == ToolEffect::Writes => {
-                    return Ok(FilesAt::Unknown);
+                Some(Payload::Workspace(Workspace::Snapshotted(taken))) if taken.after.is_some() => return Ok(None),
+                Some(Payload::Workspace(workspace)) => return Ok(Some(FilesAt::of(workspace))),
+                Some(Payload::Tool(Tool::Called(called))) if called.effect == ToolEffect::Writes => return Ok(None),
+                Some(Payload::Turn(Turn::Ended(_) | Turn::Interrupted(_))) if state.files != FilesAt::Unknown => {
+                    return Ok(None);
                 }
                 _ => {}
             }
         }
         if !full {
-            return Ok(FilesAt::Unknown);
+            return Ok(None);
         }
     }
 }

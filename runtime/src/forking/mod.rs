@@ -14,6 +14,8 @@ mod fork_tree;
 mod new_fork;
 mod parting;
 mod tags;
+#[cfg(test)]
+mod tests;
 
 pub use fork_point::{ForkError, ForkPoint};
 pub use fork_tree::{ForkTree, Kin};

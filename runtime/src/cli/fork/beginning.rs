@@ -28,18 +28,23 @@ pub(in super::super) struct Beginning {
 }
 
 impl Beginning {
-    /// Looks the event up.
+    /// Looks the event up; `runs` says whether somebody goes on from there at once.
     ///
     /// # Errors
     /// When there is none, or nothing can go on from it.
-    pub(in super::super) async fn find(setup: &Setup, event: &str) -> Result<Self, CliError> {
+    pub(in super::super) async fn find(setup: &Setup, event: &str, runs: bool) -> Result<Self, CliError> {
         let log = setup.open_log().await?;
         let named = event_name::find(log.as_ref(), event).await?;
         let point = ForkPoint::find(log.as_ref(), &named.stream, named.seq).await?;
         let unreadable =
             || CliError::new(Exit::Log, format!("session {} has no readable first event", named.stream.id));
         let logged = point.state.settings.clone().ok_or_else(unreadable)?;
-        let settings = setup.config.resumed(&logged, &setup.models)?.settings;
+        // Who only makes a fork sends nothing anywhere; whoever goes on with it is asked then.
+        let settings = match setup.config.resumed(&logged, &setup.models) {
+            Ok(resumed) => resumed.settings,
+            Err(_) if !runs => logged,
+            Err(error) => return Err(error.into()),
+        };
         let imported = TrustList::load(setup.config.folders.imported_file())?.contains(&named.stream.subject());
         let mask: Vec<String> = setup.config.values.mask.iter().map(|name| name.value.clone()).collect();
         let plan = setup.snapshot_plan(&mask).map(|plan| SnapshotPlan { keeps_set_id: !imported, ..plan });

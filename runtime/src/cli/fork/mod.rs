@@ -62,7 +62,7 @@ impl ForkCommand {
                 .hint("leave --dir out: each gets one of its own beside the original's"));
         }
         let auth = prompt.as_ref().map(|_| setup.auth()).transpose()?;
-        let beginning = Beginning::find(&setup, &self.event).await?;
+        let beginning = Beginning::find(&setup, &self.event, prompt.is_some()).await?;
         if !self.as_is {
             beginning.check_files()?;
         }
