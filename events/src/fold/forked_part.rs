@@ -81,6 +81,8 @@ impl SessionState {
             turn.started_at = at;
             turn.failed_attempts = 0;
             turn.cut_answers = 0;
+            // What its files are was decided when it was forked.
+            turn.files_told = true;
             if matches!(turn.stage, Stage::Waiting { .. } | Stage::GaveUp { .. }) {
                 turn.stage = Stage::Ask { not_before: Timestamp(0) };
             }

@@ -159,6 +159,9 @@ impl SessionState {
             Payload::Tool(tool) => self.apply_tool(tool),
             Payload::Workspace(workspace) => {
                 self.files = FilesAt::of(workspace);
+                if let Some(turn) = &mut self.turn {
+                    turn.files_told = true;
+                }
                 if let Some(fork) = &mut self.fork {
                     fork.see(&self.files);
                 }

@@ -76,6 +76,7 @@ impl SessionState {
                 requests: 0,
                 recoveries: 0,
                 warned,
+                files_told: false,
             };
             self.turn = Some(turn);
         }

@@ -22,6 +22,8 @@ pub struct TurnState {
     pub recoveries: u32,
     /// The detector's rules the model was warned of in it.
     pub warned: Vec<String>,
+    /// Whether the log has said in it which files it found; until then they are told by an event that is still to come.
+    pub files_told: bool,
 }
 
 impl Stage {

@@ -90,8 +90,9 @@ impl ForkPoint {
         let (seq, hash) = state.head.map_or((seq, Hash::GENESIS), |(seq, hash, _)| (seq, hash));
         // What a turn found is in the log only when it is about to change it.
         let ahead = match (&state.files, &state.turn) {
-            (FilesAt::Unknown, _) | (_, Some(_)) => found_ahead(log, stream, &state, seq + 1).await?,
-            (FilesAt::At(_) | FilesAt::Failed(_), None) => None,
+            (FilesAt::Unknown, _) => found_ahead(log, stream, &state, seq + 1).await?,
+            (_, Some(turn)) if !turn.files_told => found_ahead(log, stream, &state, seq + 1).await?,
+            (FilesAt::At(_) | FilesAt::Failed(_), _) => None,
         };
         let files = ahead.unwrap_or_else(|| state.files.clone());
         Ok(Self { stream: stream.clone(), seq, hash, moved_from, state, files })

@@ -67,6 +67,7 @@ fn at(stage: Stage) -> SessionState {
         requests: 1,
         recoveries: 0,
         warned: Vec::new(),
+        files_told: false,
     };
     SessionState {
         epoch: Some(epoch()),

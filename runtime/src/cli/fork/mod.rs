@@ -188,6 +188,7 @@ fn usable(dir: &Path, as_is: bool) -> Result<PathBuf, CliError> {
     let parent = parent.canonicalize().map_err(|error| {
         let parent = clean::line(&parent.display().to_string());
         CliError::new(Exit::Usage, format!("cannot make a folder in {parent}: {error}"))
+            .hint("name a folder in one that is there: --dir DIR")
     })?;
     Ok(parent.join(name))
 }
