@@ -1,6 +1,6 @@
 //! Forking, rewinding and comparing as a user does it: with the command, real servers, and a real sandbox.
 
-use crate::scripts::says;
+use crate::scripts::{runs, says};
 use crate::world::{Backend, World};
 use serde_json::Value;
 
@@ -8,12 +8,12 @@ use serde_json::Value;
 const WORK: &str = r#"
 [[step]]
 name = "one"
-next = ["two"]
+next = ["other", "two"]
 block = [{ type = "tool_use", name = "bash", input = { command = "echo one > one; mkdir -p empty; ln -s one link; chmod 750 one" } }]
 [[step]]
 name = "two"
 when = "exit code: 0"
-next = ["done", "other"]
+next = ["other", "done"]
 block = [{ type = "tool_use", name = "write_file", input = { path = "two", content = "two" } }]
 [[step]]
 name = "done"
@@ -22,6 +22,7 @@ next = ["other"]
 block = [{ type = "text", text = "done" }]
 [[step]]
 name = "other"
+when = "another way|more work|go on then"
 next = ["tested"]
 block = [{ type = "tool_use", name = "bash", input = { command = "echo other > other; echo 'test result: ok. 3 passed; 1 failed; 0 ignored'" } }]
 [[step]]
@@ -108,7 +109,7 @@ fn a_fork_is_made_worked_in_and_compared(backend: Backend) {
     world.run(&["log", "verify"]).expect(0);
     assert_eq!(world.run(&["export", &session]).expect(0).stdout, before);
     // It can be found and gone on with like any other.
-    world.run(&["resume", &id, "more"]).expect(0);
+    world.run(&["resume", &id, "more work"]).expect(0);
     assert!(dir.join("other").exists());
 }
 
@@ -172,7 +173,7 @@ fn a_rewind_takes_the_folder_back_and_loses_nothing() {
     let number = number(&world, &rewound, "workspace.snapshotted", 1);
     world.run(&["fork", &format!("{rewound}@{number}"), "--dir", by_hand.to_str().unwrap()]).expect(0);
     assert_eq!(std::fs::read_to_string(by_hand.join("one")).unwrap(), "by hand\n");
-    world.run(&["resume", &rewound, "on"]).expect(0);
+    world.run(&["resume", &rewound, "go on then"]).expect(0);
     assert!(world.workspace().join("other").exists());
     world.run(&["replay", &rewound, "--verify"]).expect(0);
 }
@@ -219,4 +220,62 @@ fn a_session_without_snapshots_says_so() {
     let session = world.session();
     let ran = world.run(&["fork", &session]).expect(9);
     assert!(ran.stderr.contains("has no snapshot of its files") && ran.stderr.contains("--as-is"), "{}", ran.stderr);
+}
+
+#[test]
+fn a_session_that_runs_can_be_forked_meanwhile() {
+    let script = format!(
+        "{}{}",
+        runs("echo one > one"),
+        runs("touch waiting; while [ ! -e go-on ]; do sleep 0.05; done; echo two > two")
+    );
+    let world = World::new(Backend::Embedded, &format!("{script}{}", says("done")));
+    let mut running = world.runtime.block_on(async { world.command(&["run", "go"]).spawn().unwrap() });
+    while !world.workspace().join("waiting").exists() {
+        assert!(running.try_wait().unwrap().is_none(), "it ended");
+        std::thread::yield_now();
+    }
+    let session = world.session();
+    let dir = world.path("fork");
+    let forked = world.run(&["fork", &session, "--dir", dir.to_str().unwrap()]).expect(0);
+    assert!(forked.stderr.contains("is inside a tool call"), "{}", forked.stderr);
+    assert_eq!(names(&dir), ["one"], "what the open call has done is not the fork's");
+    // Taking the folder back under a running session is something else.
+    let refused = world.run(&["rewind", &session]).expect(6);
+    assert!(refused.stderr.contains("is held by"), "{}", refused.stderr);
+    world.file("go-on", "");
+    let status = world.runtime.block_on(async { running.wait().await.unwrap() });
+    assert!(status.success());
+    assert_eq!(world.read("two"), "two\n");
+    for row in rows(&world, &["sessions"]) {
+        world.run(&["replay", row["session"].as_str().unwrap(), "--verify"]).expect(0);
+    }
+}
+
+#[test]
+fn a_disk_that_fills_up_while_a_fork_is_made_leaves_nothing_half_written() {
+    let world = World::new(Backend::Embedded, WORK);
+    world.file("large", vec![7_u8; 3 << 20]);
+    world.run(&["run", "go"]).expect(0);
+    let small = world.path("small");
+    std::fs::create_dir(&small).unwrap();
+    let mounted = std::process::Command::new("mount")
+        .args(["-t", "tmpfs", "-o", "size=1m", "tmpfs"])
+        .arg(&small)
+        .status()
+        .is_ok_and(|status| status.success());
+    if !mounted {
+        println!("skipped: this user cannot mount a small disk");
+        return;
+    }
+    let session = world.session();
+    let into = small.join("fork");
+    let ran = world.run(&["fork", &session, "--dir", into.to_str().unwrap()]);
+    let left = names(&small);
+    let unmounted = std::process::Command::new("umount").arg(&small).status().unwrap();
+    assert!(unmounted.success());
+    let ran = ran.expect(1);
+    assert!(ran.stderr.contains("No space left"), "{}", ran.stderr);
+    assert_eq!(left, Vec::<String>::new());
+    assert_eq!(rows(&world, &["sessions"]).len(), 1, "a fork without its files was made");
 }

@@ -11,6 +11,7 @@ use super::flags::SettingFlags;
 use super::invocation::Invocation;
 use super::render::{clean, units};
 use super::run;
+use super::session_name;
 use super::setup::Setup;
 use crate::agent::title_of;
 use crate::forking::NewFork;
@@ -19,7 +20,7 @@ use clap::Args;
 use retrace_events::fold::FilesAt;
 use retrace_events::mint::SystemMint;
 use retrace_events::payload::session::SessionForkReason;
-use retrace_events::{Mint, StreamId, fold};
+use retrace_events::{Mint, fold};
 use serde_json::json;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -67,19 +68,23 @@ impl ForkCommand {
             beginning.check_files()?;
         }
         beginning.tell_if_moved(&setup);
-        let mut made = Vec::new();
-        for _ in 0..self.n {
-            made.push(self.make(&setup, &beginning, prompt.as_deref()).await?);
-        }
+        let forks: Result<Vec<NewFork>, CliError> =
+            (0..self.n).map(|_| self.fork(&setup, &beginning, prompt.as_deref())).collect();
+        let forks = forks?;
         let Some((prompt, auth)) = prompt.zip(auth) else {
-            for (stream, folder) in &made {
-                self.fill(&setup, &beginning, stream, folder).await?;
+            for fork in forks {
+                self.make(&setup, &beginning, fork).await?;
             }
             return Ok(Exit::Done);
         };
+        let mut made = Vec::new();
+        for fork in forks {
+            made.push(fork.stream.clone());
+            beginning.write(&setup, fork).await?;
+        }
         let cancel = invocation.catch_signals()?;
         let mut agents = Vec::new();
-        for (stream, _) in made {
+        for stream in made {
             let log = Arc::clone(&beginning.log);
             let mut parts = setup.parts(log, &beginning.settings, auth.clone(), cancel.clone())?;
             parts.snapshots = beginning.plan.clone();
@@ -97,51 +102,40 @@ impl ForkCommand {
         }
     }
 
-    /// Writes the first events of one fork.
-    async fn make(
-        &self,
-        setup: &Setup,
-        beginning: &Beginning,
-        prompt: Option<&str>,
-    ) -> Result<(StreamId, PathBuf), CliError> {
+    /// One fork, which does not exist yet.
+    fn fork(&self, setup: &Setup, beginning: &Beginning, prompt: Option<&str>) -> Result<NewFork, CliError> {
         let id = SystemMint.event_id();
         let folder = match &self.dir {
             Some(dir) => usable(dir, self.as_is)?,
             None => beginning.folder_beside(id)?,
         };
         setup.config.folders.check_outside(&folder)?;
-        let stream = super::session_name::new_session(&folder, id);
         let named = self.title.as_deref().or(prompt).map(|words| title_of(&setup.redactor.redact(words)));
-        let fork = NewFork {
-            stream: stream.clone(),
+        Ok(NewFork {
+            stream: session_name::new_session(&folder, id),
             reason: SessionForkReason::Fork,
             title: named.unwrap_or_else(|| beginning.point.state.title.clone()),
-            workspace: folder.clone(),
+            workspace: folder,
             settings: beginning.settings.clone(),
             leaves_turn: prompt.is_some(),
             replaced: None,
-        };
-        beginning.write(setup, fork).await?;
-        Ok((stream, folder))
+        })
     }
 
-    /// Restores the files of a fork that nobody runs yet, and says how to go on with it.
-    async fn fill(
-        &self,
-        setup: &Setup,
-        beginning: &Beginning,
-        stream: &StreamId,
-        folder: &Path,
-    ) -> Result<(), CliError> {
+    /// Makes a fork that nobody runs yet: its files first, so that nothing is left of one whose files cannot be had. Says how to go on
+    /// with it.
+    async fn make(&self, setup: &Setup, beginning: &Beginning, fork: NewFork) -> Result<(), CliError> {
         let begun = Instant::now();
+        let (stream, folder) = (fork.stream.clone(), fork.workspace.clone());
         let restored = match (&beginning.point.files, &beginning.plan) {
             (FilesAt::At(tree), Some(plan)) if !self.as_is => {
-                let (plan, tree, into) = (plan.clone(), tree.clone(), folder.to_owned());
+                let (plan, tree, into) = (plan.clone(), tree.clone(), folder.clone());
                 let restored = tokio::task::spawn_blocking(move || restore(&plan, &tree, &into)).await;
                 Some(restored.map_err(|error| CliError::new(Exit::Failed, error.to_string()))??)
             }
             _ => None,
         };
+        beginning.write(setup, fork).await?;
         let (id, from) = (stream.id.as_str(), &beginning.point);
         let path = clean::line(&folder.display().to_string());
         if setup.output.json {
