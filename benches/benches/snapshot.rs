@@ -1,9 +1,11 @@
 //! What a snapshot of a workspace costs at 1,000, 20,000 and 50,000 files, the last with a gigabyte, beside what people
 //! use today: `git add -A && git write-tree` with a git folder of its own, and `rsync -a` into a copy. And restoring
-//! 20,000 files beside `git worktree add` and `cp -a`.
+//! as many files beside `git worktree add` and `cp -a`.
 //!
-//! `cargo bench -p retrace-sandbox --bench snapshot`, optionally with a folder to work in as an argument, and with one number
-//! of files only (`SNAPSHOT_FILES=20000`). Every number is the median of several runs of the same machine and disk; the first snapshots are one run each, with warm caches.
+//! `cargo bench -p retrace-sandbox --bench snapshot`, optionally with a folder to work in as an argument, with one number
+//! of files only (`SNAPSHOT_FILES=20000`), and without the snapshots of others (`SNAPSHOT_PART=restore`). Every number is
+//! the median of several runs of the same machine and disk, restores each begun when nothing was left to be written to the
+//! disk; the first snapshots are one run each, with warm caches. It needs about eight gigabytes.
 
 #![allow(missing_docs, clippy::unwrap_used, clippy::print_stdout, reason = "a benchmark")]
 
@@ -16,8 +18,9 @@ use std::time::Instant;
 
 /// Files, and bytes in each.
 const SIZES: [(usize, usize); 3] = [(1_000, 8_000), (20_000, 8_000), (50_000, 20_000)];
-/// What is restored.
-const RESTORED: usize = 20_000;
+/// How often all is restored, of up to so many bytes; more than that once, for the room it takes.
+const RESTORED: usize = 3;
+const RESTORED_BYTES: usize = 200_000_000;
 const RUNS: usize = 9;
 const FILES_A_FOLDER: usize = 20;
 
@@ -31,19 +34,27 @@ struct Bench {
 fn main() {
     let argument = std::env::args().skip(1).find(|argument| !argument.starts_with('-'));
     let base = argument.map_or_else(std::env::temp_dir, PathBuf::from);
+    let only = std::env::var("SNAPSHOT_FILES").ok().and_then(|files| files.parse().ok());
+    let restores_only = std::env::var("SNAPSHOT_PART").is_ok_and(|part| part == "restore");
+    let sizes = || SIZES.into_iter().filter(|(files, _)| only.is_none_or(|only: usize| only == *files));
+    let mut restored = String::new();
     println!("| files | MB | what | first, ms | one file changed, ms | nothing changed, ms | on disk, MB |");
     println!("|---|---|---|---|---|---|---|");
-    let only = std::env::var("SNAPSHOT_FILES").ok().and_then(|files| files.parse().ok());
-    for (files, bytes) in SIZES.into_iter().filter(|(files, _)| only.is_none_or(|only: usize| only == *files)) {
+    let mut dirs = Vec::new();
+    for (files, bytes) in sizes() {
         let dir = tempfile::tempdir_in(&base).unwrap();
         let bench = Bench::new(dir.path(), files, bytes);
         let tree = bench.ours(files, bytes);
-        bench.git(files, bytes);
-        bench.rsync(files, bytes);
-        if files == RESTORED {
-            bench.restored(tree);
+        if !restores_only {
+            bench.git(files, bytes);
+            bench.rsync(files, bytes);
         }
+        restored += &bench.restored(tree, files, bytes);
+        dirs.push(dir);
     }
+    println!(
+        "\n| files | MB | what | median, ms | quickest, ms | slowest, ms |\n|---|---|---|---|---|---|\n{restored}"
+    );
 }
 
 impl Bench {
@@ -111,40 +122,40 @@ impl Bench {
     }
 
     /// Restoring into a new folder, and the first snapshot there; going back and forth in place; and what others need.
-    fn restored(&self, tree: TreeId) {
+    fn restored(&self, tree: TreeId, files: usize, bytes: usize) -> String {
+        let git = self.dir.join("git-for-worktrees");
+        self.run_git(&git, &["init", "-q"]);
+        self.run_git(&git, &["add", "-A"]);
+        self.run_git(&git, &["commit", "-q", "-m", "all"]);
         let mut times = [const { Vec::new() }; 5];
-        self.run_git(&self.dir.join("git"), &["commit", "-q", "-m", "all"]);
-        for n in 0..3 {
-            let into = self.dir.join(format!("restored{n}"));
-            let begun = Instant::now();
-            self.store.restore(&tree, &into, &RestoreOptions::default()).unwrap();
-            times[0].push(ms(begun));
-            let begun = Instant::now();
-            assert_eq!(self.store.take(&into, &self.options, None).unwrap().tree, tree);
-            times[1].push(ms(begun));
+        // Nothing is removed before all is measured: for minutes afterwards ext4 looks through what was removed, file by file.
+        for n in 0..if files * bytes > RESTORED_BYTES { 1 } else { RESTORED } {
+            let place = |what: &str| self.dir.join(format!("{what}{n}"));
+            let into = place("restored");
+            times[0].push(once(|| {
+                self.store.restore(&tree, &into, &RestoreOptions::default()).unwrap();
+            }));
+            times[1].push(once(|| assert_eq!(self.store.take(&into, &self.options, None).unwrap().tree, tree)));
             fs::write(path_of(&into, n), "changed").unwrap();
-            let begun = Instant::now();
-            self.store.bring(&tree, &into, &self.options, BringOptions::default()).unwrap();
-            times[2].push(ms(begun));
-            fs::remove_dir_all(&into).unwrap();
-            let into = into.to_str().unwrap();
-            let begun = Instant::now();
-            self.run_git(&self.dir.join("git"), &["worktree", "add", "-q", "--detach", into]);
-            times[3].push(ms(begun));
-            self.run_git(&self.dir.join("git"), &["worktree", "remove", "--force", into]);
-            let begun = Instant::now();
-            run(Command::new("cp").arg("-a").arg(&self.work).arg(into));
-            times[4].push(ms(begun));
-            fs::remove_dir_all(into).unwrap();
+            times[2].push(once(|| {
+                self.store.bring(&tree, &into, &self.options, BringOptions::default()).unwrap();
+            }));
+            let (worktree, copy) = (place("worktree"), place("copy"));
+            let worktree = worktree.to_str().unwrap();
+            times[3].push(once(|| self.run_git(&git, &["worktree", "add", "-q", "--detach", worktree])));
+            times[4].push(once(|| run(Command::new("cp").arg("-a").arg(&self.work).arg(copy))));
         }
-        println!("\n| {RESTORED} files | ms |\n|---|---|");
         let names =
             ["restore", "first snapshot after restore", "bring back one file in place", "git worktree add", "cp -a"];
-        for (name, times) in names.into_iter().zip(times) {
-            println!("| {name} | {:.0} |", median(times));
+        let megabytes = files * bytes / 1_000_000;
+        let mut rows = String::new();
+        for (name, mut times) in names.into_iter().zip(times) {
+            let middle = median(times.clone());
+            times.sort_by(f64::total_cmp);
+            let (least, most) = (times[0], times[times.len() - 1]);
+            writeln!(rows, "| {files} | {megabytes} | {name} | {middle:.0} | {least:.0} | {most:.0} |").unwrap();
         }
-        println!("\n| files | MB | what | first, ms | one file changed, ms | nothing changed, ms | on disk, MB |");
-        println!("|---|---|---|---|---|---|---|");
+        rows
     }
 
     fn change(&self, run: usize, files: usize) {
@@ -195,6 +206,14 @@ fn text(n: usize, bytes: usize) -> String {
 fn run(command: &mut Command) {
     let output = command.output().unwrap();
     assert!(output.status.success(), "{command:?}: {}", String::from_utf8_lossy(&output.stderr));
+}
+
+/// How long it takes once, in milliseconds, with an idle disk to begin with.
+fn once(work: impl FnOnce()) -> f64 {
+    rustix::fs::sync();
+    let begun = Instant::now();
+    work();
+    ms(begun)
 }
 
 fn timed(work: impl Fn()) -> f64 {

@@ -78,6 +78,14 @@ impl LoggedSession {
         std::mem::take(&mut self.events)
     }
 
+    /// Logs something that no recording has.
+    ///
+    /// # Errors
+    /// When it is too large.
+    pub fn note(&mut self, payload: Payload) -> Result<(), CodecError> {
+        self.log(payload)
+    }
+
     /// Takes in the next line, its words as `vary` has them.
     ///
     /// # Errors

@@ -20,6 +20,9 @@ pub const BINCODE_2: u8 = 1;
 /// The largest encoded payload, in bytes. The API takes requests of at most 32 MB, so no answer or prompt is larger.
 pub const MAX_PAYLOAD_BYTES: usize = 32 * 1024 * 1024;
 
+/// The largest encoded value that is derived from events, in bytes.
+pub const MAX_DERIVED_BYTES: usize = 128 * 1024 * 1024;
+
 /// Why bytes could not be made or understood.
 #[derive(Debug, thiserror::Error)]
 pub enum CodecError {
@@ -84,6 +87,35 @@ pub fn encode<T: Serialize>(value: &T) -> Result<Vec<u8>, CodecError> {
         return Err(CodecError::TooLarge { size_bytes: bytes.len(), limit_bytes: MAX_PAYLOAD_BYTES });
     }
     Ok(bytes)
+}
+
+/// Encodes what is folded from events and can be folded again, such as a state: never anything that has to be read for
+/// years, since the bytes say nothing of the type's version.
+///
+/// # Errors
+/// When the value has a form bincode cannot hold, or is larger than [`MAX_DERIVED_BYTES`].
+pub fn encode_derived<T: Serialize>(value: &T) -> Result<Vec<u8>, CodecError> {
+    let bytes = bincode::serde::encode_to_vec(value, bincode::config::standard());
+    let bytes = bytes.map_err(|e| CodecError::Unencodable(e.to_string()))?;
+    if bytes.len() > MAX_DERIVED_BYTES {
+        return Err(CodecError::TooLarge { size_bytes: bytes.len(), limit_bytes: MAX_DERIVED_BYTES });
+    }
+    Ok(bytes)
+}
+
+/// Decodes what [`encode_derived`] made; every byte must be used.
+///
+/// # Errors
+/// When the bytes are not a `T`, or claim to be more than they are.
+pub fn decode_derived<T: DeserializeOwned>(what: &str, bytes: &[u8]) -> Result<T, CodecError> {
+    let malformed = |why: String| CodecError::Malformed { what: what.to_owned(), why };
+    // Small numbers count for more than they take.
+    let config = bincode::config::standard().with_limit::<{ 2 * MAX_DERIVED_BYTES }>();
+    let (value, used) = bincode::serde::decode_from_slice(bytes, config).map_err(|e| malformed(e.to_string()))?;
+    if used != bytes.len() {
+        return Err(malformed(format!("{} bytes are left over", bytes.len() - used)));
+    }
+    Ok(value)
 }
 
 /// Decodes what [`encode`] made; every byte must be used.

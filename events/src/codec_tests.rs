@@ -189,3 +189,26 @@ fn the_limit_is_the_last_size_that_is_taken() {
         other => panic!("{:?}", other.map(|bytes| bytes.len())),
     }
 }
+
+#[test]
+fn what_is_derived_comes_back_whole_or_not_at_all() {
+    let value = (String::from("a state"), vec![1_u64, u64::MAX], Some(Hash::of(b"x")));
+    let bytes = encode_derived(&value).unwrap();
+    assert_eq!(decode_derived::<(String, Vec<u64>, Option<Hash>)>("it", &bytes).unwrap(), value);
+    let longer = [bytes.as_slice(), &[0]].concat();
+    for wrong in [&bytes[..bytes.len() - 1], &longer, &[]] {
+        let outcome = decode_derived::<(String, Vec<u64>, Option<Hash>)>("it", wrong);
+        assert!(matches!(outcome, Err(CodecError::Malformed { .. })), "{outcome:?}");
+    }
+}
+
+#[test]
+fn lengths_that_nothing_has_are_refused_before_anything_is_made() {
+    // Varints of bincode: 253 and 8 bytes are a u64.
+    let length = [&[253], (u64::MAX / 2).to_le_bytes().as_slice()].concat();
+    assert!(decode_derived::<String>("it", &length).is_err());
+    assert!(decode_derived::<Vec<u64>>("it", &length).is_err());
+    assert!(decode_derived::<Vec<String>>("it", &length).is_err());
+    let large = "x".repeat(MAX_DERIVED_BYTES);
+    assert!(matches!(encode_derived(&large), Err(CodecError::TooLarge { .. })));
+}

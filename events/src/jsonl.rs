@@ -4,6 +4,10 @@
 //! that the chain of hashes can be verified by anyone. What is imported is `payload_bytes`; the readable form is for
 //! readers and is `null` for kinds this version does not know. A blob's line stands before the first event that
 //! names it. A redacted export leaves the stored bytes out: it can be read and searched, but not imported.
+//!
+//! Snapshots of workspaces are one stream of bytes that this crate does not look into, in pieces of bounded size, a piece a
+//! line, numbered from 0 to the last one. A file may hold several such streams, one behind the other, anywhere between
+//! other lines.
 
 #[cfg(test)]
 mod tests;
@@ -24,6 +28,9 @@ use std::collections::HashSet;
 /// The longest line that is read, in bytes.
 pub const MAX_LINE_BYTES: usize = 512 * 1024 * 1024;
 
+/// The largest piece of a stream of snapshots, in bytes.
+pub const MAX_PIECE_BYTES: usize = 1024 * 1024;
+
 /// How many events are exported from one page of the log.
 const PAGE: usize = 100;
 
@@ -39,6 +46,19 @@ pub enum Line {
         /// Its content.
         bytes: Vec<u8>,
     },
+    /// A piece of a stream of snapshots.
+    Snapshots(SnapshotPiece),
+}
+
+/// A piece of a stream of snapshots. What it holds is checked by whoever takes in the whole stream.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SnapshotPiece {
+    /// Its number in its stream, from 0.
+    pub number: u64,
+    /// Whether the stream ends with it.
+    pub is_last: bool,
+    /// The bytes.
+    pub bytes: Vec<u8>,
 }
 
 /// Why a line was not taken.
@@ -110,6 +130,16 @@ struct BlobLine {
     redacted: bool,
 }
 
+/// A line with a piece of a stream of snapshots, as JSON.
+#[derive(Debug, Serialize, Deserialize)]
+struct SnapshotsLine {
+    /// The piece's number.
+    snapshots: u64,
+    #[serde(default, skip_serializing_if = "is_false")]
+    last: bool,
+    bytes: String,
+}
+
 /// The line of an event, without a line end.
 ///
 /// # Errors
@@ -145,6 +175,12 @@ pub fn export_blob_line(hash: Hash, bytes: &[u8], redactor: Option<&Redactor>) -
     to_json(&line)
 }
 
+/// The line of a piece of a stream of snapshots; at most [`MAX_PIECE_BYTES`] of it are taken again.
+#[must_use]
+pub fn export_snapshot_line(number: u64, bytes: &[u8], is_last: bool) -> String {
+    to_json(&SnapshotsLine { snapshots: number, last: is_last, bytes: STANDARD.encode(bytes) })
+}
+
 /// Reads a line and verifies its hash.
 ///
 /// # Errors
@@ -153,14 +189,20 @@ pub fn import_line(line: &str) -> Result<Line, ImportError> {
     if line.len() > MAX_LINE_BYTES {
         return Err(ImportError::TooLong { size_bytes: line.len(), limit_bytes: MAX_LINE_BYTES });
     }
-    /// Tells the two kinds of line apart before either is read in full.
+    /// Tells the kinds of line apart before one is read in full.
     #[derive(Deserialize)]
     struct Probe<'a> {
         #[serde(borrow)]
         blob: Option<&'a serde_json::value::RawValue>,
+        #[serde(borrow)]
+        snapshots: Option<&'a serde_json::value::RawValue>,
     }
     let probe: Probe<'_> = serde_json::from_str(line).map_err(|e| malformed(&e))?;
-    if probe.blob.is_some() { import_blob(line) } else { import_event(line) }
+    match (probe.blob, probe.snapshots) {
+        (Some(_), _) => import_blob(line),
+        (None, Some(_)) => import_snapshots(line),
+        (None, None) => import_event(line),
+    }
 }
 
 /// All lines of a stream's export, each blob once and before the first event that names it.
@@ -251,6 +293,17 @@ fn import_blob(line: &str) -> Result<Line, ImportError> {
         return Err(ImportError::Changed { what: "a blob".to_owned(), claimed: line.blob, found });
     }
     Ok(Line::Blob { hash: line.blob, bytes })
+}
+
+fn import_snapshots(line: &str) -> Result<Line, ImportError> {
+    let line: SnapshotsLine = serde_json::from_str(line).map_err(|e| malformed(&e))?;
+    // Before it is decoded: base64 has four letters for three bytes.
+    let size_bytes = line.bytes.len() / 4 * 3;
+    if size_bytes > MAX_PIECE_BYTES + 3 {
+        return Err(ImportError::TooLong { size_bytes, limit_bytes: MAX_PIECE_BYTES });
+    }
+    let bytes = STANDARD.decode(line.bytes).map_err(|e| malformed(&e))?;
+    Ok(Line::Snapshots(SnapshotPiece { number: line.snapshots, is_last: line.last, bytes }))
 }
 
 /// Redacts every text inside `value`; names of fields are ours and stay.

@@ -6,16 +6,20 @@
 
 pub mod agent;
 pub mod bench;
+pub mod checkpoints;
 pub mod claude;
 pub mod cli;
 pub mod config;
 pub mod context;
+mod deletion;
 pub mod demo;
 pub mod forking;
 pub mod import;
 mod indexing;
 pub mod permissions;
+pub mod replaying;
 pub mod scripted;
 pub mod snapshots;
 pub mod summarizer;
 pub mod tools;
+pub mod travelling;

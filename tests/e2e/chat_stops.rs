@@ -16,7 +16,7 @@ fn counts_and_waits(mark: &str) -> String {
 }
 
 #[track_caller]
-fn wait_begun(world: &World, mark: &str) {
+pub(crate) fn wait_begun(world: &World, mark: &str) {
     let file = world.workspace().join(format!("{mark}.begun"));
     wait_for("the command", || file.exists());
 }

@@ -2,9 +2,13 @@
 //!
 //! Invariant: a file under its final name is complete. It is written under another name, synced, renamed, and the
 //! folder synced, so that a crash leaves at most a file in `tmp/`, which a later start removes. Readers need no lock.
+//!
+//! A file's time says when the blob was put last. Whoever puts one shares a lock that whoever removes one has alone: a blob
+//! is either put before, and then too new to be removed, or put after, and then written again.
 
 use super::{BlobRef, BlobStore, is_whole};
 use crate::hash::Hash;
+use crate::id::Timestamp;
 use crate::log::LogError;
 use async_trait::async_trait;
 use std::fs::{self, DirBuilder, File, OpenOptions};
@@ -83,8 +87,11 @@ impl FileBlobs {
     fn store(&self, hash: Hash, bytes: &[u8]) -> io::Result<()> {
         let path = self.path(hash);
         let folder = path.parent().unwrap_or(&self.root);
+        let lock = self.removing()?;
+        lock.lock_shared()?;
         // A blob that is there is compared, not trusted: storing it again heals a damaged one.
         if fs::read(&path).is_ok_and(|stored| stored == bytes) {
+            File::open(&path)?.set_modified(SystemTime::now())?;
             return sync_dir(folder);
         }
         make_private_dir(folder)?;
@@ -97,6 +104,52 @@ impl FileBlobs {
         written?;
         sync_dir(folder)?;
         sync_dir(&self.root)
+    }
+
+    /// What is locked while blobs are put, or removed: the folder itself.
+    fn removing(&self) -> io::Result<File> {
+        File::open(&self.root)
+    }
+
+    /// As [`BlobStore::remove`], on this thread.
+    fn remove_blocking(&self, hash: Hash, not_after: Timestamp) -> io::Result<bool> {
+        let path = self.path(hash);
+        let lock = self.removing()?;
+        lock.lock()?;
+        let put_at = match fs::metadata(&path) {
+            Ok(meta) => meta.modified()?,
+            Err(e) if e.kind() == ErrorKind::NotFound => return Ok(false),
+            Err(e) => return Err(e),
+        };
+        let put_at = put_at.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+        if put_at.as_millis() > u128::from(not_after.0) {
+            return Ok(false);
+        }
+        fs::remove_file(&path)?;
+        Ok(true)
+    }
+
+    /// As [`BlobStore::list`], on this thread. What is not named like a blob is passed over.
+    fn list_blocking(&self) -> io::Result<Vec<BlobRef>> {
+        let mut blobs = Vec::new();
+        for folder in fs::read_dir(&self.root)? {
+            let folder = folder?;
+            let prefix = folder.file_name().to_string_lossy().into_owned();
+            if prefix.len() != 2 || !folder.file_type()?.is_dir() {
+                continue;
+            }
+            for entry in fs::read_dir(folder.path())? {
+                let entry = entry?;
+                let Ok(hash) = format!("{prefix}{}", entry.file_name().to_string_lossy()).parse() else { continue };
+                match entry.metadata() {
+                    Ok(meta) => blobs.push(BlobRef { hash, size_bytes: meta.len() }),
+                    // Removed by somebody else.
+                    Err(e) if e.kind() == ErrorKind::NotFound => {}
+                    Err(e) => return Err(e),
+                }
+            }
+        }
+        Ok(blobs)
     }
 
     fn remove_stale(&self) -> io::Result<()> {
@@ -137,6 +190,16 @@ impl BlobStore for FileBlobs {
             Err(e) => Err(store.failed(&e)),
         })
         .await
+    }
+
+    async fn list(&self) -> Result<Vec<BlobRef>, LogError> {
+        let store = self.clone();
+        off_thread(&self.root, move || store.list_blocking().map_err(|e| store.failed(&e))).await
+    }
+
+    async fn remove(&self, hash: Hash, not_after: Timestamp) -> Result<bool, LogError> {
+        let store = self.clone();
+        off_thread(&self.root, move || store.remove_blocking(hash, not_after).map_err(|e| store.failed(&e))).await
     }
 }
 

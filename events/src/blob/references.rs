@@ -1,7 +1,26 @@
 //! Which blobs a payload names: what an export has to carry along and what must be there before the event is.
 
 use super::BlobRef;
+use crate::codec::{CodecError, decode_payload};
+use crate::envelope::Envelope;
+use crate::hash::Hash;
+use crate::log::Deletion;
 use crate::payload::{Context, Control, Job, Payload, Sandbox, Session, Summary, Tool, Turn, Workspace};
+
+/// The blobs that must stay because of `envelope`: those its payload names, and the one that a log may keep the payload itself
+/// in. `None` when it is of a kind that only a newer version knows, so that nobody here can say.
+///
+/// # Errors
+/// When the payload is not what its kind says.
+pub fn needed_blobs(envelope: &Envelope) -> Result<Option<Vec<Hash>>, CodecError> {
+    let own = Hash::of(&envelope.payload);
+    if Deletion::stands_in(envelope) {
+        return Ok(Some(vec![own]));
+    }
+    let decoded = decode_payload(&envelope.kind, envelope.schema, &envelope.payload)?;
+    let named = decoded.known().map(|payload| referenced_blobs(payload).into_iter().map(|blob| blob.hash));
+    Ok(named.map(|named| named.chain([own]).collect()))
+}
 
 /// The blobs that `payload` names. Every kind is listed: whoever adds one has to say here what it names.
 #[must_use]

@@ -9,7 +9,7 @@ use crate::codec::{self, Decoded};
 use crate::envelope::{Envelope, Event};
 use crate::id::StreamId;
 use crate::log::chain::{Chain, damaged};
-use crate::log::{EventLog, LogError, StreamFilter};
+use crate::log::{Deletion, EventLog, LogError, StreamFilter};
 use futures::stream::{self, BoxStream, StreamExt, TryStreamExt};
 use std::collections::VecDeque;
 use std::fmt;
@@ -145,7 +145,11 @@ fn follow(log: Arc<dyn EventLog>, stream: StreamId, from_seq: u64) -> BoxStream<
             return Err(damaged(&stream.subject(), from_seq - 1, &what));
         }
         let live = log.follow(StreamFilter::only(&stream), end).await?;
-        Ok(past(log, stream, from_seq).chain(live.map_ok(|(_, envelope)| envelope)))
+        let live = live.map(|event| match event {
+            Ok((_, envelope)) if Deletion::stands_in(&envelope) => Err(LogError::Deleted { stream: envelope.stream }),
+            event => event.map(|(_, envelope)| envelope),
+        });
+        Ok(past(log, stream, from_seq).chain(live))
     };
     stream::once(begin).try_flatten().boxed()
 }

@@ -2,11 +2,11 @@
 
 use crate::id::CallId;
 use crate::payload::tool::ToolEffect;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 /// How far a call has come.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum CallProgress {
     /// The model asked for it; nothing was done.
     Asked,
@@ -17,7 +17,7 @@ pub enum CallProgress {
 }
 
 /// Whether somebody has decided on a call.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum CallApproval {
     /// Nobody was asked.
     Undecided,
@@ -28,7 +28,7 @@ pub enum CallApproval {
 }
 
 /// A call of the newest answer.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OpenCall {
     /// The model's id of it.
     pub id: CallId,

@@ -4,9 +4,10 @@
 use crate::id::{EventId, Timestamp};
 use crate::payload::context::{ContextCompactionAnswered, ContextCompactionFailed, ContextCompactionRequested};
 use crate::payload::turn::TurnFailure;
+use serde::{Deserialize, Serialize};
 
 /// What has come of asking for a summary in the present epoch.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Compaction {
     /// A request that has neither answer nor failure.
     pub asked: Option<AskedCompaction>,
@@ -19,7 +20,7 @@ pub struct Compaction {
 }
 
 /// A request for a summary.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AskedCompaction {
     /// Its event.
     pub request: EventId,
@@ -30,7 +31,7 @@ pub struct AskedCompaction {
 }
 
 /// A summary that has come.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CameCompaction {
     /// The event that holds it.
     pub event: EventId,

@@ -1,9 +1,10 @@
 //! What is known of the workspace's files at an event.
 
 use crate::payload::Workspace;
+use serde::{Deserialize, Serialize};
 
 /// The workspace's files, as far as the events before tell.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub enum FilesAt {
     /// No snapshot was taken yet.
     #[default]

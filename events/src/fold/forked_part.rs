@@ -8,9 +8,10 @@ use super::totals::Totals;
 use super::turn_state::Stage;
 use crate::id::{StreamId, Timestamp};
 use crate::payload::session::{SessionForkReason, SessionForked};
+use serde::{Deserialize, Serialize};
 
 /// How a session came out of another one.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ForkedPart {
     /// The stream it comes from.
     pub parent: StreamId,

@@ -3,9 +3,10 @@
 use super::transcript::Image;
 use crate::id::CallId;
 use crate::payload::context::ContextImageAttached;
+use serde::{Deserialize, Serialize};
 
 /// Images whose prompt or result has not come yet.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct PendingImages(Vec<(Option<CallId>, Image)>);
 
 impl PendingImages {

@@ -2,9 +2,10 @@
 
 use super::totals::Totals;
 use crate::id::EventId;
+use serde::{Deserialize, Serialize};
 
 /// What another program did before the session came here.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ImportedPart {
     /// The `session.imported` event; answers and failures that name it as their request are of this part.
     pub event: EventId,

@@ -3,6 +3,7 @@
 
 use crate::blob::BlobRef;
 use crate::id::CallId;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
@@ -18,6 +19,24 @@ struct Newest {
     by_call: HashMap<CallId, BlobRef>,
     /// Their calls, the oldest first.
     order: VecDeque<CallId>,
+}
+
+/// As a list, the oldest first, so that equal ones have equal bytes.
+impl Serialize for KeptOutputs {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Newest { by_call, order } = &*self.0;
+        serializer.collect_seq(order.iter().filter_map(|call| by_call.get_key_value(call)).collect::<Vec<_>>())
+    }
+}
+
+impl<'de> Deserialize<'de> for KeptOutputs {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let mut outputs = Self::default();
+        for (call, output) in Vec::<(CallId, BlobRef)>::deserialize(deserializer)? {
+            outputs.insert(call, output);
+        }
+        Ok(outputs)
+    }
 }
 
 impl KeptOutputs {

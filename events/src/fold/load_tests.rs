@@ -35,6 +35,20 @@ async fn what_is_loaded_is_the_fold_of_all_pages() {
 }
 
 #[tokio::test]
+async fn what_is_folded_until_a_place_ends_there_and_goes_on_from_there() {
+    let (log, events) = log_of(2 * PAGE + 10).await;
+    let history = History::of(&log, &stream()).await.unwrap();
+    let mut state = SessionState::default();
+    for until in [0, 1, 7, PAGE as u64, PAGE as u64 + 1, 2 * PAGE as u64 + 3, 5, u64::MAX] {
+        let before = state.next_place();
+        continue_until(&log, &history, &mut state, until).await.unwrap();
+        // Nothing is taken back.
+        assert_eq!(state.next_place(), until.min(events.len() as u64).max(before));
+    }
+    assert_eq!(format!("{state:?}"), format!("{:?}", fold(events).unwrap()));
+}
+
+#[tokio::test]
 async fn a_stream_that_is_not_there_is_an_empty_session() {
     let (log, _) = log_of(3).await;
     let state = load(&log, &example_stream("another")).await.unwrap();

@@ -1,9 +1,10 @@
 //! What requests turned out to cost in tokens, so that the next one can be estimated from its bytes.
 
 use crate::id::{EventId, Timestamp};
+use serde::{Deserialize, Serialize};
 
 /// A request that was sent: how long it was, and when.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SentRequest {
     /// Its event.
     pub event: EventId,
@@ -14,7 +15,7 @@ pub struct SentRequest {
 }
 
 /// The last request of the present model that was answered: its bytes, and the tokens the API counted in them.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Measured {
     /// Its body's length in bytes.
     pub body_bytes: u64,

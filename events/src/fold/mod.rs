@@ -34,6 +34,8 @@ mod kept_outputs_tests;
 #[cfg(test)]
 mod load_tests;
 #[cfg(test)]
+mod stored_tests;
+#[cfg(test)]
 mod tests;
 
 pub use calls::{CallApproval, CallProgress, OpenCall};
@@ -99,9 +101,26 @@ pub async fn load_own(log: &dyn EventLog, stream: &StreamId) -> Result<SessionSt
 /// # Errors
 /// As [`load`].
 pub async fn continue_from(log: &dyn EventLog, history: &History, state: &mut SessionState) -> Result<(), LogError> {
+    continue_until(log, history, state, u64::MAX).await
+}
+
+/// As [`continue_from`], but takes nothing in from place `until` on.
+///
+/// # Errors
+/// As [`load`].
+pub async fn continue_until(
+    log: &dyn EventLog,
+    history: &History,
+    state: &mut SessionState,
+    until: u64,
+) -> Result<(), LogError> {
     loop {
         let place = state.next_place();
-        let page = history.read(log, place, PAGE).await?;
+        let limit = usize::try_from(until.saturating_sub(place)).unwrap_or(PAGE).min(PAGE);
+        if limit == 0 {
+            return Ok(());
+        }
+        let page = history.read(log, place, limit).await?;
         if page.is_empty() {
             return Ok(());
         }

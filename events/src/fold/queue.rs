@@ -3,9 +3,10 @@
 use super::transcript::Image;
 use crate::id::EventId;
 use crate::payload::turn::{Attachment, PromptSource};
+use serde::{Deserialize, Serialize};
 
 /// A prompt that waits.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct QueuedPrompt {
     /// The event that queued it.
     pub event: EventId,

@@ -24,10 +24,11 @@ use crate::id::{CallId, EventId, Timestamp};
 use crate::payload::session::PlanItem;
 use crate::payload::settings::Settings;
 use crate::payload::{Payload, Sandbox, Session, context, turn};
+use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 
 /// The context requests are rendered from.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Epoch {
     /// The event that began it.
     pub event: EventId,
@@ -38,7 +39,7 @@ pub struct Epoch {
 }
 
 /// A session at a moment.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct SessionState {
     /// What it is about.
     pub title: String,

@@ -4,16 +4,17 @@
 use super::calls::OpenCall;
 use super::step_record::StepRecord;
 use crate::id::CallId;
+use serde::{Deserialize, Serialize};
 
 /// One answer, and the results of its calls.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StepText {
     content: String,
     calls: Vec<OpenCall>,
     results: Vec<StepResult>,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 struct StepResult {
     call: CallId,
     content: String,

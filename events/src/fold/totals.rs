@@ -1,9 +1,10 @@
 //! What a session has used so far.
 
 use crate::payload::turn::Usage;
+use serde::{Deserialize, Serialize};
 
 /// Sums over a whole session.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Totals {
     /// Prompts.
     pub prompts: u32,

@@ -2,10 +2,11 @@
 
 use crate::id::{CallId, EventId};
 use crate::payload::context::ContextPassage;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::sync::Arc;
 
 /// One thing that was said.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum TranscriptItem {
     /// By the user.
     Prompt {
@@ -57,20 +58,44 @@ pub enum TranscriptItem {
 }
 
 /// An image as a request holds it.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Image {
     /// For example `image/png`.
     pub media_type: String,
     /// Its bytes in base64; shared, since states are copied.
+    #[serde(serialize_with = "shared_text", deserialize_with = "text_to_share")]
     pub data_base64: Arc<str>,
 }
 
 /// The conversation since the present epoch began.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(try_from = "StoredTranscript")]
 pub struct Transcript {
     items: Vec<TranscriptItem>,
     /// The sequence number of the event behind each item.
     seqs: Vec<u64>,
+}
+
+/// A transcript as it is read from somewhere.
+#[derive(Deserialize)]
+struct StoredTranscript {
+    items: Vec<TranscriptItem>,
+    seqs: Vec<u64>,
+}
+
+impl TryFrom<StoredTranscript> for Transcript {
+    type Error = &'static str;
+    fn try_from(StoredTranscript { items, seqs }: StoredTranscript) -> Result<Self, Self::Error> {
+        if items.len() == seqs.len() { Ok(Self { items, seqs }) } else { Err("not every item has its event") }
+    }
+}
+
+fn shared_text<S: Serializer>(text: &Arc<str>, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(text)
+}
+
+fn text_to_share<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Arc<str>, D::Error> {
+    String::deserialize(deserializer).map(Arc::from)
 }
 
 impl Transcript {

@@ -2,9 +2,10 @@
 
 use crate::id::{EventId, Timestamp};
 use crate::payload::turn::TurnFailure;
+use serde::{Deserialize, Serialize};
 
 /// A turn that is not over.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TurnState {
     /// The prompt that opened it.
     pub prompt: EventId,
@@ -38,7 +39,7 @@ impl Stage {
 }
 
 /// What a turn waits for.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Stage {
     /// A request can be made, not before the given moment (after a failure).
     Ask {

@@ -167,6 +167,7 @@ async fn an_exported_stream_is_rebuilt_elsewhere() {
         match import_line(line).unwrap() {
             Line::Blob { hash, bytes } => assert_eq!(copy.blobs().put(&bytes).await.unwrap().hash, hash),
             Line::Event(envelope) => copy.append(&[*envelope]).await.unwrap(),
+            Line::Snapshots(_) => panic!("of snapshots this knows nothing"),
         }
     }
     assert_eq!(copy.read(&stream, 0, 1_000).await.unwrap(), log.read(&stream, 0, 1_000).await.unwrap());
@@ -183,4 +184,24 @@ async fn damage_ends_an_export() {
     let lines: Vec<Result<String, LogError>> = export_stream(&log, &stream, None).collect().await;
     assert!(matches!(lines.last(), Some(Err(LogError::Damaged { seq: 110, .. }))));
     assert!(lines.len() > 100);
+}
+
+#[test]
+fn pieces_of_snapshots_are_lines_too() {
+    let piece = SnapshotPiece { number: 7, is_last: false, bytes: vec![0, 255, 10] };
+    let line = export_snapshot_line(7, &piece.bytes, false);
+    assert_eq!(line, r#"{"snapshots":7,"bytes":"AP8K"}"#);
+    assert_eq!(import_line(&line).unwrap(), Line::Snapshots(piece));
+    let last = export_snapshot_line(0, b"", true);
+    assert_eq!(
+        import_line(&last).unwrap(),
+        Line::Snapshots(SnapshotPiece { number: 0, is_last: true, bytes: Vec::new() })
+    );
+    let largest = vec![1; MAX_PIECE_BYTES];
+    assert!(import_line(&export_snapshot_line(0, &largest, false)).is_ok());
+    let larger = import_line(&export_snapshot_line(0, &[largest, vec![1; 4]].concat(), false));
+    assert!(matches!(larger, Err(ImportError::TooLong { .. })), "{larger:?}");
+    for odd in [r#"{"snapshots":-1,"bytes":""}"#, r#"{"snapshots":1}"#, r#"{"snapshots":"x","bytes":"!"}"#] {
+        assert!(matches!(import_line(odd), Err(ImportError::Malformed(_))), "{odd}");
+    }
 }

@@ -3,6 +3,7 @@
 //! Invariant: a [`CheckedBatch`] is one unbroken piece of one stream's chain. So two batches with the same last hash
 //! are the same batch, and a backend need only compare the last hash to know a repeated append.
 
+use super::deletion::DELETED;
 use super::{Head, LogError};
 use crate::codec::{self, CodecError, MAX_PAYLOAD_BYTES};
 use crate::envelope::Envelope;
@@ -55,11 +56,44 @@ pub(crate) enum Verdict {
         /// The sequence number the first event would have had to have.
         actual_next: u64,
     },
+    /// The stream was deleted.
+    Deleted,
+}
+
+/// What a batch says of its place in its stream.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Link {
+    pub(crate) first_seq: u64,
+    pub(crate) prev_hash: Hash,
+    /// Number and hash of its last event.
+    pub(crate) last: (u64, Hash),
+    /// Whether it may take the place of a tombstone.
+    pub(crate) begins_again: bool,
+}
+
+/// The last event of a stream, as far as a batch has to know it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Ending {
+    pub(crate) seq: u64,
+    pub(crate) hash: Hash,
+    /// Whether it is a tombstone.
+    pub(crate) is_deleted: bool,
 }
 
 impl<'a> CheckedBatch<'a> {
     /// Checks `batch`; `None` when it is empty.
     pub(crate) fn check(batch: &'a [Envelope]) -> Result<Option<Self>, LogError> {
+        if let Some(tombstone) = batch.iter().find(|envelope| envelope.kind == DELETED) {
+            return Err(invalid(format!(
+                "event {} says that the stream was deleted, which no writer may",
+                tombstone.seq
+            )));
+        }
+        Self::check_any(batch)
+    }
+
+    /// As [`Self::check`], for a deletion's own event.
+    pub(crate) fn check_any(batch: &'a [Envelope]) -> Result<Option<Self>, LogError> {
         let [first, ..] = batch else { return Ok(None) };
         if batch.len() > MAX_BATCH_EVENTS {
             return Err(invalid(format!("{} events; the most is {MAX_BATCH_EVENTS}", batch.len())));
@@ -96,25 +130,29 @@ impl<'a> CheckedBatch<'a> {
         Ok(Some(Self { stream: &first.stream, first_seq: first.seq, prev_hash: first.prev_hash, head, events }))
     }
 
-    /// What to do with the batch in a stream whose last event is `head`.
-    pub(crate) fn verdict(&self, head: Option<(u64, Hash)>) -> Verdict {
-        verdict(self.first_seq, self.prev_hash, (self.head.seq, self.head.hash), head)
-    }
-
-    /// The error for a batch that came too late.
-    pub(crate) fn fenced(&self, actual_next: u64) -> LogError {
-        LogError::Fenced { stream: self.stream.clone(), tried: self.first_seq, actual_next }
+    /// What the batch says of its place.
+    pub(crate) const fn link(&self, begins_again: bool) -> Link {
+        let last = (self.head.seq, self.head.hash);
+        Link { first_seq: self.first_seq, prev_hash: self.prev_hash, last, begins_again }
     }
 }
 
-/// As [`CheckedBatch::verdict`], from the batch's first sequence number and link and from its last event.
-pub(crate) fn verdict(first_seq: u64, prev_hash: Hash, last: (u64, Hash), head: Option<(u64, Hash)>) -> Verdict {
-    match head {
-        None if first_seq == 0 => Verdict::Store,
-        None => Verdict::Fenced { actual_next: 0 },
-        Some((seq, hash)) if first_seq.checked_sub(1) == Some(seq) && prev_hash == hash => Verdict::Store,
-        Some(head) if head == last => Verdict::AlreadyStored,
-        Some((seq, _)) => Verdict::Fenced { actual_next: seq + 1 },
+impl Link {
+    /// What to do with the batch in a stream that ends with `ending`.
+    pub(crate) fn verdict(&self, ending: Option<Ending>) -> Verdict {
+        match ending {
+            None if self.first_seq == 0 => Verdict::Store,
+            None => Verdict::Fenced { actual_next: 0 },
+            Some(Ending { is_deleted: true, .. }) if self.begins_again && self.first_seq == 0 => Verdict::Store,
+            Some(Ending { is_deleted: true, .. }) => Verdict::Deleted,
+            Some(Ending { seq, hash, .. }) if self.follows(seq, hash) => Verdict::Store,
+            Some(Ending { seq, hash, .. }) if (seq, hash) == self.last => Verdict::AlreadyStored,
+            Some(Ending { seq, .. }) => Verdict::Fenced { actual_next: seq + 1 },
+        }
+    }
+
+    fn follows(&self, seq: u64, hash: Hash) -> bool {
+        self.first_seq.checked_sub(1) == Some(seq) && self.prev_hash == hash
     }
 }
 

@@ -3,7 +3,7 @@
 //! It knows only what it was shown: the first event of a stream that it sees is taken as it is. The whole chain is
 //! checked by [`crate::verify`].
 
-use super::LogError;
+use super::{Deletion, LogError};
 use crate::codec;
 use crate::envelope::Envelope;
 use crate::hash::Hash;
@@ -18,7 +18,17 @@ pub(crate) struct Chain {
 
 impl Chain {
     /// Notes an event whose own hash is right, and compares it with the one before it in its stream.
+    ///
+    /// A tombstone stands behind what is gone, and a stream that was deleted begins again with 0: neither follows from what
+    /// was shown of the stream before.
     pub(crate) fn see(&mut self, envelope: &Envelope, hash: Hash) -> Result<(), LogError> {
+        if Deletion::stands_in(envelope) {
+            self.last.remove(&envelope.stream);
+            return Ok(());
+        }
+        if envelope.seq == 0 {
+            self.last.remove(&envelope.stream);
+        }
         if let Some((seq, before)) = self.last.get_mut(&envelope.stream) {
             check_link(&envelope.stream, (*seq, *before), envelope)?;
             (*seq, *before) = (envelope.seq, hash);

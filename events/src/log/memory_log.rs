@@ -4,11 +4,11 @@
 //! that goes backwards in a stream, a payload that is not what its kind says, and a blob that is named but not
 //! there. It can be told to lose an ack, to fail, or to be full. It keeps nothing when it is dropped.
 
-use super::batch::{CheckedBatch, Verdict, id_taken, invalid};
+use super::batch::{CheckedBatch, Ending, Verdict, id_taken, invalid};
 use super::chain::{Chain, StoredEvent, lost_tail};
 use super::{Claim, ClaimError, Holder};
-use super::{Durability, EventLog, Head, LogError, Position, Positioned, StreamFilter, StreamInfo};
-use crate::blob::{BlobStore, MemoryBlobs, referenced_blobs};
+use super::{Deletion, Durability, EventLog, Head, LogError, Position, Positioned, StreamFilter, StreamInfo};
+use crate::blob::{BlobStore, MemoryBlobs, MemoryObjects, NamedObjects, referenced_blobs};
 use crate::codec::{Decoded, decode_payload};
 use crate::envelope::Envelope;
 use crate::id::{EventId, StreamId, Timestamp};
@@ -40,6 +40,9 @@ struct Shared {
     state: Mutex<State>,
     length: watch::Sender<usize>,
     blobs: MemoryBlobs,
+    objects: MemoryObjects,
+    /// Tells this log from all others.
+    id: uuid::Uuid,
     /// Who holds which stream.
     holders: Mutex<HashMap<StreamId, Holder>>,
 }
@@ -75,7 +78,27 @@ struct State {
 #[derive(Debug)]
 struct Stream {
     head: Head,
+    /// Whether `head` is a tombstone, and nothing else is left.
+    is_deleted: bool,
     positions: Vec<usize>,
+}
+
+impl State {
+    /// The stream, unless it was deleted.
+    fn living(&self, stream: &StreamId) -> Option<&Stream> {
+        self.streams.get(stream).filter(|stream| !stream.is_deleted)
+    }
+
+    /// Takes away all events of a stream, its tombstone too.
+    fn clear(&mut self, stream: &StreamId) {
+        let Some(gone) = self.streams.remove(stream) else { return };
+        for position in gone.positions {
+            let slot = self.events.get_mut(position).and_then(Option::take);
+            if let Some(envelope) = slot.and_then(|(_, _, stored)| crate::codec::decode_envelope(&stored.bytes).ok()) {
+                self.ids.remove(&envelope.id);
+            }
+        }
+    }
 }
 
 impl Default for MemoryLog {
@@ -92,6 +115,8 @@ impl MemoryLog {
             state: Mutex::default(),
             length: watch::Sender::new(0),
             blobs: MemoryBlobs::default(),
+            objects: MemoryObjects::default(),
+            id: uuid::Uuid::now_v7(),
             holders: Mutex::default(),
         };
         Self { shared: Arc::new(shared) }
@@ -129,13 +154,44 @@ impl MemoryLog {
         self.shared.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    fn append_as(&self, batch: &[Envelope], begins_again: bool) -> Result<(), LogError> {
+        let Some(batch) = CheckedBatch::check(batch)? else { return Ok(()) };
+        let mut state = self.state();
+        let ending = state.streams.get(batch.stream).map(|stream| Ending {
+            seq: stream.head.seq,
+            hash: stream.head.hash,
+            is_deleted: stream.is_deleted,
+        });
+        match batch.link(begins_again).verdict(ending) {
+            Verdict::AlreadyStored => return Ok(()),
+            Verdict::Fenced { actual_next } => {
+                return Err(LogError::Fenced { stream: batch.stream.clone(), tried: batch.first_seq, actual_next });
+            }
+            Verdict::Deleted => return Err(LogError::Deleted { stream: batch.stream.clone() }),
+            Verdict::Store => {}
+        }
+        self.check_strictly(&state, &batch)?;
+        match state.faults.pop_front() {
+            None => self.store(&mut state, batch),
+            Some(Fault::LoseAck) => {
+                self.store(&mut state, batch);
+                return Err(self.unavailable("the ack was lost, as a test asked for"));
+            }
+            Some(Fault::NotStored) => return Err(self.unavailable("nothing was stored, as a test asked for")),
+            Some(Fault::Full) => {
+                return Err(LogError::Full { location: self.location(), why: "a test asked for it".to_owned() });
+            }
+        }
+        Ok(())
+    }
+
     fn unavailable(&self, why: &str) -> LogError {
         LogError::Unavailable { location: self.location(), why: why.to_owned() }
     }
 
     /// What production does not check.
     fn check_strictly(&self, state: &State, batch: &CheckedBatch<'_>) -> Result<(), LogError> {
-        let mut before = state.streams.get(batch.stream).map_or(Timestamp(0), |stream| stream.head.at);
+        let mut before = state.living(batch.stream).map_or(Timestamp(0), |stream| stream.head.at);
         for event in &batch.events {
             let envelope = event.envelope;
             if state.ids.contains(&envelope.id) {
@@ -159,6 +215,9 @@ impl MemoryLog {
     }
 
     fn store(&self, state: &mut State, batch: CheckedBatch<'_>) {
+        if state.streams.get(batch.stream).is_some_and(|stream| stream.is_deleted) {
+            state.clear(batch.stream);
+        }
         let first_position = state.events.len();
         for event in batch.events {
             state.ids.insert(event.envelope.id);
@@ -167,7 +226,7 @@ impl MemoryLog {
         }
         let positions = first_position..state.events.len();
         let stream = state.streams.entry(batch.stream.clone());
-        let stream = stream.or_insert_with(|| Stream { head: batch.head, positions: Vec::new() });
+        let stream = stream.or_insert_with(|| Stream { head: batch.head, is_deleted: false, positions: Vec::new() });
         stream.head = batch.head;
         stream.positions.extend(positions);
         self.shared.length.send_replace(state.events.len());
@@ -195,36 +254,42 @@ impl MemoryLog {
 #[async_trait]
 impl EventLog for MemoryLog {
     async fn append(&self, batch: &[Envelope]) -> Result<(), LogError> {
-        let Some(batch) = CheckedBatch::check(batch)? else { return Ok(()) };
+        self.append_as(batch, false)
+    }
+
+    async fn begin_again(&self, batch: &[Envelope]) -> Result<(), LogError> {
+        self.append_as(batch, true)
+    }
+
+    async fn delete(&self, deletion: &Deletion) -> Result<(), LogError> {
         let mut state = self.state();
-        let head = state.streams.get(batch.stream).map(|stream| (stream.head.seq, stream.head.hash));
-        match batch.verdict(head) {
-            Verdict::AlreadyStored => return Ok(()),
-            Verdict::Fenced { actual_next } => return Err(batch.fenced(actual_next)),
-            Verdict::Store => {}
+        let head = match state.streams.get(&deletion.stream) {
+            Some(stream) if stream.is_deleted => return Ok(()),
+            stream => stream.map(|stream| stream.head),
+        };
+        state.clear(&deletion.stream);
+        if let Some(tombstone) = CheckedBatch::check_any(&[deletion.tombstone(head)])? {
+            self.store(&mut state, tombstone);
         }
-        self.check_strictly(&state, &batch)?;
-        match state.faults.pop_front() {
-            None => self.store(&mut state, batch),
-            Some(Fault::LoseAck) => {
-                self.store(&mut state, batch);
-                return Err(self.unavailable("the ack was lost, as a test asked for"));
-            }
-            Some(Fault::NotStored) => return Err(self.unavailable("nothing was stored, as a test asked for")),
-            Some(Fault::Full) => {
-                return Err(LogError::Full { location: self.location(), why: "a test asked for it".to_owned() });
-            }
+        if let Some(stream) = state.streams.get_mut(&deletion.stream) {
+            stream.is_deleted = true;
         }
         Ok(())
     }
 
+    async fn deleted(&self, filter: &StreamFilter) -> Result<Vec<StreamInfo>, LogError> {
+        let state = self.state();
+        let meant = state.streams.iter().filter(|(stream, s)| s.is_deleted && filter.matches(stream));
+        Ok(meant.map(|(id, s)| StreamInfo { stream: id.clone(), head: s.head }).collect())
+    }
+
     async fn head(&self, stream: &StreamId) -> Result<Option<Head>, LogError> {
-        Ok(self.state().streams.get(stream).map(|stream| stream.head))
+        Ok(self.state().living(stream).map(|stream| stream.head))
     }
 
     async fn read(&self, stream: &StreamId, from_seq: u64, limit: usize) -> Result<Vec<Envelope>, LogError> {
         let state = self.state();
-        let Some(entry) = state.streams.get(stream) else { return Ok(Vec::new()) };
+        let Some(entry) = state.living(stream) else { return Ok(Vec::new()) };
         let (subject, mut chain) = (stream.subject(), Chain::default());
         let from = usize::try_from(from_seq).unwrap_or(usize::MAX);
         let mut page = Vec::new();
@@ -278,7 +343,7 @@ impl EventLog for MemoryLog {
 
     async fn streams(&self, filter: &StreamFilter) -> Result<Vec<StreamInfo>, LogError> {
         let state = self.state();
-        let meant = state.streams.iter().filter(|(stream, _)| filter.matches(stream));
+        let meant = state.streams.iter().filter(|(stream, s)| !s.is_deleted && filter.matches(stream));
         let mut infos: Vec<_> = meant
             .map(|(id, s)| (s.positions.last().copied(), StreamInfo { stream: id.clone(), head: s.head }))
             .collect();
@@ -298,6 +363,14 @@ impl EventLog for MemoryLog {
 
     fn blobs(&self) -> &dyn BlobStore {
         &self.shared.blobs
+    }
+
+    fn objects(&self) -> Option<&dyn NamedObjects> {
+        Some(&self.shared.objects)
+    }
+
+    fn identity(&self) -> String {
+        format!("memory {}", self.shared.id)
     }
 
     fn durability(&self) -> Durability {

@@ -35,6 +35,11 @@
 //! split of the network, a reconnect, or a file that somebody removed, two may hold one stream, and a writer needs no
 //! claim at all. The fence is what decides.
 //!
+//! **Deletion.** A stream is deleted whole ([`EventLog::delete`]). For whoever asks for it, it is not there any more; who
+//! appends to it, from whichever event on, gets [`LogError::Deleted`]. `read_all` and `follow` show one event in its
+//! place ([`Deletion::stands_in`]) at a position of its own; it may stand behind events that are gone. A stream that begins
+//! again does so with number 0. Other streams keep their events, numbers, positions and hashes.
+//!
 //! **Damage.** `read`, `read_all` and `follow` compare each event with the hash stored beside it, and each event of a stream
 //! with the one before it that the same call returned, and return [`LogError::Damaged`] rather than skip. The whole
 //! chain is checked by [`crate::verify`]. A position beyond the last one the log has ever given is
@@ -43,6 +48,7 @@
 mod batch;
 pub(crate) mod chain;
 mod claim;
+mod deletion;
 mod durability;
 mod holder;
 mod log_location;
@@ -54,6 +60,7 @@ mod streams;
 
 pub use batch::{MAX_BATCH_BYTES, MAX_BATCH_EVENTS, MAX_KIND_BYTES};
 pub use claim::{Claim, ClaimError};
+pub use deletion::Deletion;
 pub use durability::Durability;
 pub use holder::Holder;
 pub use log_location::{LogLocation, open_log};
@@ -63,7 +70,7 @@ pub use position::{Head, Position};
 pub use sqlite::SqliteLog;
 pub use streams::{StreamFilter, StreamInfo};
 
-use crate::blob::BlobStore;
+use crate::blob::{BlobStore, NamedObjects};
 use crate::codec::CodecError;
 use crate::envelope::Envelope;
 use crate::hash::Hash;
@@ -133,6 +140,45 @@ pub trait EventLog: Send + Sync + std::fmt::Debug {
     /// [`ClaimError::Log`] when the log cannot be asked.
     async fn claim(&self, stream: &StreamId, holder: &Holder) -> Result<Claim, ClaimError>;
 
+    /// Deletes a stream. Safe to call again, by anybody, until it has returned `Ok`: then nothing of it is left but its
+    /// tombstone. A stream without events gets one too, so that it stays without.
+    ///
+    /// Blobs are left alone: others may need them.
+    ///
+    /// # Errors
+    /// When the log cannot be asked; the stream may be deleted all the same, and some of its bytes left.
+    async fn delete(&self, deletion: &Deletion) -> Result<(), LogError> {
+        let why = format!("it cannot delete {}", deletion.stream);
+        Err(LogError::Unfit { location: self.location(), why })
+    }
+
+    /// The deleted streams that `filter` means, in no order; [`StreamInfo::head`] is the tombstone.
+    ///
+    /// # Errors
+    /// When the log cannot be asked.
+    async fn deleted(&self, _filter: &StreamFilter) -> Result<Vec<StreamInfo>, LogError> {
+        Ok(Vec::new())
+    }
+
+    /// As [`Self::append`], for somebody who was told to bring a stream back: where it was deleted, a batch that begins with
+    /// event 0 takes the place of the tombstone. Never for a writer that merely goes on.
+    ///
+    /// # Errors
+    /// As [`Self::append`].
+    async fn begin_again(&self, batch: &[Envelope]) -> Result<(), LogError> {
+        self.append(batch).await
+    }
+
+    /// Where large things are kept by name, so that other hosts can have them; `None` when the log is of this machine only.
+    fn objects(&self) -> Option<&dyn NamedObjects> {
+        None
+    }
+
+    /// Names this very log, for whoever keeps something on its behalf: two logs never have the same, one log seldom two.
+    fn identity(&self) -> String {
+        self.location()
+    }
+
     /// The blob store that belongs to the log.
     fn blobs(&self) -> &dyn BlobStore;
 
@@ -155,6 +201,12 @@ pub enum LogError {
         tried: u64,
         /// The one it would have had to have.
         actual_next: u64,
+    },
+    /// The stream was deleted: nothing is appended to it any more.
+    #[error("{stream} was deleted")]
+    Deleted {
+        /// The stream.
+        stream: StreamId,
     },
     /// An event is not what it was when it was written, or is gone.
     #[error("{stream} is damaged at event {seq}: {what}")]

@@ -22,10 +22,12 @@
 mod api;
 mod append;
 mod connect;
+mod deleting;
 mod durable;
 mod fetch;
 mod follow;
 mod message;
+mod named_objects;
 mod nats_options;
 mod object_blobs;
 mod presence;
@@ -38,8 +40,8 @@ pub use nats_options::NatsOptions;
 use super::batch::CheckedBatch;
 use super::chain::Chain;
 use super::{Claim, ClaimError, Holder};
-use super::{Durability, EventLog, Head, LogError, Position, Positioned, StreamFilter, StreamInfo};
-use crate::blob::BlobStore;
+use super::{Deletion, Durability, EventLog, Head, LogError, Position, Positioned, StreamFilter, StreamInfo};
+use crate::blob::{BlobStore, NamedObjects};
 use crate::envelope::Envelope;
 use crate::id::StreamId;
 use api::Remote;
@@ -59,6 +61,7 @@ pub(crate) const ALL_EVENTS: &str = "ev.>";
 pub struct NatsLog {
     remote: Arc<Remote>,
     durability: Durability,
+    identity: String,
 }
 
 impl NatsLog {
@@ -72,10 +75,12 @@ impl NatsLog {
         let connection = connect::connect(options).await?;
         let (remote, info) = storage::open(connection, options).await?;
         let durability = durable::check(&remote, &info, options).await?;
-        Ok(Self { remote: Arc::new(remote), durability })
+        // Behind one address there may be another server tomorrow.
+        let identity = format!("{} {}", remote.location, info.created.unix_timestamp_nanos());
+        Ok(Self { remote: Arc::new(remote), durability, identity })
     }
 
-    /// How many messages the server has lost or was told to delete; anything but the purges that somebody knows of
+    /// How many messages the server has lost or was told to delete; anything but deletions and purges that somebody knows of
     /// is damage, and [`crate::verify`] tells where.
     ///
     /// # Errors
@@ -89,11 +94,24 @@ impl NatsLog {
 impl EventLog for NatsLog {
     async fn append(&self, batch: &[Envelope]) -> Result<(), LogError> {
         let Some(batch) = CheckedBatch::check(batch)? else { return Ok(()) };
-        self.remote.append(batch).await
+        self.remote.append(batch, false).await
+    }
+
+    async fn begin_again(&self, batch: &[Envelope]) -> Result<(), LogError> {
+        let Some(batch) = CheckedBatch::check(batch)? else { return Ok(()) };
+        self.remote.append(batch, true).await
+    }
+
+    async fn delete(&self, deletion: &Deletion) -> Result<(), LogError> {
+        self.remote.delete(deletion).await
+    }
+
+    async fn deleted(&self, filter: &StreamFilter) -> Result<Vec<StreamInfo>, LogError> {
+        self.remote.streams(filter, true).await
     }
 
     async fn head(&self, stream: &StreamId) -> Result<Option<Head>, LogError> {
-        Ok(self.remote.last_of(stream).await?.map(|last| last.head))
+        Ok(self.remote.living(stream).await?.map(|last| last.head))
     }
 
     async fn read(&self, stream: &StreamId, from_seq: u64, limit: usize) -> Result<Vec<Envelope>, LogError> {
@@ -118,7 +136,7 @@ impl EventLog for NatsLog {
     }
 
     async fn streams(&self, filter: &StreamFilter) -> Result<Vec<StreamInfo>, LogError> {
-        self.remote.streams(filter).await
+        self.remote.streams(filter, false).await
     }
 
     async fn claim(&self, stream: &StreamId, holder: &Holder) -> Result<Claim, ClaimError> {
@@ -135,5 +153,13 @@ impl EventLog for NatsLog {
 
     fn location(&self) -> String {
         self.remote.location.clone()
+    }
+
+    fn objects(&self) -> Option<&dyn NamedObjects> {
+        Some(&self.remote.blobs)
+    }
+
+    fn identity(&self) -> String {
+        self.identity.clone()
     }
 }

@@ -18,6 +18,7 @@
 
 mod claim_file;
 mod committer;
+mod deleting;
 mod failure;
 mod query;
 mod readers;
@@ -29,7 +30,7 @@ mod tests;
 use super::batch::CheckedBatch;
 use super::chain::{Chain, StoredEvent};
 use super::{Claim, ClaimError, Holder};
-use super::{Durability, EventLog, Head, LogError, Position, Positioned, StreamFilter, StreamInfo};
+use super::{Deletion, Durability, EventLog, Head, LogError, Position, Positioned, StreamFilter, StreamInfo};
 use crate::blob::{BlobStore, FileBlobs, make_private_dir, off_thread};
 use crate::envelope::Envelope;
 use crate::id::StreamId;
@@ -38,6 +39,7 @@ use committer::{Committer, Row};
 use futures::stream::{self, BoxStream, StreamExt};
 use query::Limits;
 use readers::Readers;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use tail::Tail;
@@ -52,6 +54,7 @@ const FOLLOW: Limits = Limits { events: 512, bytes: 8 * 1024 * 1024 };
 #[derive(Debug)]
 pub struct SqliteLog {
     dir: PathBuf,
+    identity: String,
     committer: Committer,
     readers: Arc<Readers>,
     tail: Arc<Tail>,
@@ -72,8 +75,16 @@ impl SqliteLog {
         let blobs = FileBlobs::open(&dir.join("blobs"))?;
         let tail = Arc::new(Tail::new(file.clone()));
         let committer = Committer::start(&file, connection, Arc::clone(&tail))?;
-        let readers = Arc::new(Readers::new(file, blobs.clone()));
-        Ok(Self { dir: dir.to_owned(), committer, readers, tail, blobs })
+        let readers = Arc::new(Readers::new(file.clone(), blobs.clone()));
+        let identity = identity_of(dir, &file)?;
+        Ok(Self { dir: dir.to_owned(), identity, committer, readers, tail, blobs })
+    }
+
+    async fn append_as(&self, batch: &[Envelope], begins_again: bool) -> Result<(), LogError> {
+        let Some(batch) = CheckedBatch::check(batch)? else { return Ok(()) };
+        let (stream, first_seq, prev_hash, head) = (batch.stream.clone(), batch.first_seq, batch.prev_hash, batch.head);
+        let rows = self.rows(batch).await?;
+        self.committer.append(committer::Append { stream, first_seq, prev_hash, head, rows, begins_again }).await
     }
 
     /// The rows of a batch, their large payloads stored already.
@@ -85,16 +96,7 @@ impl SqliteLog {
                 payload_blob = Some(self.blobs.put(&envelope.payload).await?.hash);
                 bytes = StoredEvent::stub(envelope)?;
             }
-            let stored = StoredEvent { bytes, hash: event.hash, payload_blob };
-            let payload_bytes = envelope.payload.len();
-            rows.push(Row {
-                id: envelope.id,
-                seq: envelope.seq,
-                at: envelope.at,
-                kind: envelope.kind.clone(),
-                payload_bytes,
-                stored,
-            });
+            rows.push(Row::of(envelope, StoredEvent { bytes, hash: event.hash, payload_blob }));
         }
         Ok(rows)
     }
@@ -103,10 +105,23 @@ impl SqliteLog {
 #[async_trait]
 impl EventLog for SqliteLog {
     async fn append(&self, batch: &[Envelope]) -> Result<(), LogError> {
-        let Some(batch) = CheckedBatch::check(batch)? else { return Ok(()) };
-        let (stream, first_seq, prev_hash, head) = (batch.stream.clone(), batch.first_seq, batch.prev_hash, batch.head);
-        let rows = self.rows(batch).await?;
-        self.committer.append(committer::Append { stream, first_seq, prev_hash, head, rows }).await
+        self.append_as(batch, false).await
+    }
+
+    async fn begin_again(&self, batch: &[Envelope]) -> Result<(), LogError> {
+        self.append_as(batch, true).await
+    }
+
+    async fn delete(&self, deletion: &Deletion) -> Result<(), LogError> {
+        let (file, deletion) = (self.dir.join("log.db"), deletion.clone());
+        let deleted = off_thread(&self.dir, move || deleting::delete(&file, &deletion)).await;
+        self.tail.changed();
+        deleted
+    }
+
+    async fn deleted(&self, filter: &StreamFilter) -> Result<Vec<StreamInfo>, LogError> {
+        let filter = filter.clone();
+        self.readers.run(move |reader| reader.streams(&filter, true)).await
     }
 
     async fn head(&self, stream: &StreamId) -> Result<Option<Head>, LogError> {
@@ -171,7 +186,7 @@ impl EventLog for SqliteLog {
 
     async fn streams(&self, filter: &StreamFilter) -> Result<Vec<StreamInfo>, LogError> {
         let filter = filter.clone();
-        self.readers.run(move |reader| reader.streams(&filter)).await
+        self.readers.run(move |reader| reader.streams(&filter, false)).await
     }
 
     async fn claim(&self, stream: &StreamId, holder: &Holder) -> Result<Claim, ClaimError> {
@@ -190,6 +205,17 @@ impl EventLog for SqliteLog {
     fn location(&self) -> String {
         self.dir.display().to_string()
     }
+
+    fn identity(&self) -> String {
+        self.identity.clone()
+    }
+}
+
+/// Where the file is and which one: a log that was moved away and another one that has its name by now are two.
+fn identity_of(dir: &Path, file: &Path) -> Result<String, LogError> {
+    let found = file.metadata().and_then(|meta| Ok((meta, dir.canonicalize()?)));
+    let (meta, dir) = found.map_err(|e| crate::blob::io_failed(file, &e))?;
+    Ok(format!("{} {}:{}", dir.display(), meta.dev(), meta.ino()))
 }
 
 /// Opens the log off the async threads.

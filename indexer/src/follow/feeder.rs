@@ -4,13 +4,13 @@
 use super::follow_error::FollowError;
 use super::index_note::IndexNote;
 use super::kill_point::kill_point;
-use super::session_memory::Memories;
+use super::session_memory::{Memories, deletion_key};
 use crate::documents::{MAX_BODY_BYTES, body_documents};
 use crate::keyword::{KeywordIndex, KeywordWriter};
 use crate::summary::SummaryNode;
-use retrace_events::log::Position;
+use retrace_events::log::{Deletion, Position};
 use retrace_events::redact::Redactor;
-use retrace_events::{Class, Envelope, Event, EventLog, LogError};
+use retrace_events::{Class, Envelope, Event, EventLog, LogError, StreamId};
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -96,6 +96,17 @@ impl Feeder {
     ) -> Result<(), FollowError> {
         let id = envelope.id.to_string();
         let class = envelope.stream.class;
+        if Deletion::stands_in(&envelope) {
+            if class == Class::Session {
+                self.forget(position, &envelope.stream)?;
+            }
+            self.pending.events += 1;
+            self.dirty = true;
+            kill_point("index feed");
+            let hash = envelope.hash().map_err(LogError::from)?.to_string();
+            self.note.saw(position, id, hash, &envelope);
+            return Ok(());
+        }
         let Ok(event) = Event::decode(envelope) else {
             // Its hash was right, so it was written like this: an event that says nothing to us.
             self.skip(position);
@@ -109,7 +120,7 @@ impl Feeder {
         self.pending.events += 1;
         self.dirty = true;
         kill_point("index feed");
-        self.note.saw(position, id, event.hash.to_string());
+        self.note.saw(position, id, event.hash.to_string(), &event.envelope);
         Ok(())
     }
 
@@ -148,8 +159,23 @@ impl Feeder {
         Ok(self.note)
     }
 
+    /// Takes a session out: its documents, its summaries, its cursors. What else was made of them is told by a record.
+    fn forget(&mut self, position: Position, stream: &StreamId) -> Result<(), FollowError> {
+        let name = stream.to_string();
+        self.writer.delete_stream(&name);
+        self.memories.forget(stream, &mut self.writer);
+        self.writer.put_record(&deletion_key(&name), position.0.to_string().as_bytes())?;
+        Ok(())
+    }
+
     async fn feed_session(&mut self, log: &dyn EventLog, position: Position, event: &Event) -> Result<(), FollowError> {
-        let memory = self.memories.of(&event.envelope.stream, self.index.as_ref())?;
+        let stream = &event.envelope.stream;
+        if event.envelope.seq == 0 && self.memories.is_known(stream, self.index.as_ref())? {
+            // It was deleted and begins again, and its tombstone was gone before it was read.
+            self.forget(position, stream)?;
+        }
+        let memory = self.memories.of(stream, self.index.as_ref())?;
+        memory.begun = true;
         let extracted = memory.documents.apply(position, event, &self.redactor);
         let workspace = memory.documents.workspace().to_owned();
         let nodes = memory.summary.apply(event, &self.redactor);

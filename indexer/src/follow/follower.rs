@@ -23,6 +23,9 @@ use tokio::time::Instant;
 /// How long an event waits for others before it is committed.
 const LIVE_WAIT: Duration = Duration::from_millis(300);
 
+/// How long a dropped writer may still be joining segments.
+const MERGE_WAIT: Duration = Duration::from_secs(2);
+
 /// What the writer may use for documents that are not on the disk yet, in bytes: following, and catching up.
 pub(crate) const MEMORY_BYTES: usize = 64 * 1024 * 1024;
 
@@ -58,7 +61,8 @@ impl Follower {
                 Witness::Agrees => (feeder, None),
                 Witness::Contradicts => {
                     let seen = feeder.note().position.0;
-                    drop(feeder);
+                    // Not merely dropped: what still merges segments would write into the folder that goes.
+                    let _ = feeder.finish();
                     // Vectors know their events by position, which says nothing about another log.
                     remove(&folder.vectors())?;
                     let why = format!(
@@ -143,12 +147,20 @@ fn anew(keyword: &Path, redactor: Arc<Redactor>) -> Result<Feeder, FollowError> 
     Feeder::open(keyword, redactor, MEMORY_BYTES)
 }
 
+/// Removes `folder` and what is in it. A writer of this process that was dropped a moment ago may still be joining segments
+/// there: it is waited for.
 fn remove(folder: &Path) -> Result<(), FollowError> {
-    match std::fs::remove_dir_all(folder) {
-        Err(source) if source.kind() != std::io::ErrorKind::NotFound => {
-            Err(FollowError::Folder { path: folder.to_path_buf(), source })
+    let until = Instant::now() + MERGE_WAIT;
+    loop {
+        match std::fs::remove_dir_all(folder) {
+            Err(error) if error.kind() == std::io::ErrorKind::DirectoryNotEmpty && Instant::now() < until => {
+                std::thread::sleep(Duration::from_millis(5));
+            }
+            Err(source) if source.kind() != std::io::ErrorKind::NotFound => {
+                return Err(FollowError::Folder { path: folder.to_path_buf(), source });
+            }
+            Ok(()) | Err(_) => return Ok(()),
         }
-        Ok(()) | Err(_) => Ok(()),
     }
 }
 

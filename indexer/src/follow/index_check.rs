@@ -37,9 +37,14 @@ impl IndexCheck {
     /// When one of them cannot be read.
     pub(crate) fn compare(present: &KeywordIndex, clean: &KeywordIndex) -> Result<Self, KeywordError> {
         let mut check = Self::default();
+        let mut known = 0;
         for stream in streams(present)?.union(&streams(clean)?) {
-            check.compare_documents(present.documents_of(stream)?, clean.documents_of(stream)?);
+            let documents = present.documents_of(stream)?;
+            known += documents.len() as u64;
+            check.compare_documents(documents, clean.documents_of(stream)?);
         }
+        // Those of streams that nothing is known of any more, such as deleted ones.
+        check.extra += present.count()?.saturating_sub(known);
         Ok(check)
     }
 

@@ -3,8 +3,8 @@
 //! The witness is the last of them. A log that does not have it any more at its position is another log, or has lost
 //! its end: the index is then the only one that remembers, and says so.
 
-use retrace_events::log::{Position, Positioned};
-use retrace_events::{EventLog, LogError};
+use retrace_events::log::{Deletion, Position, Positioned, StreamFilter};
+use retrace_events::{Envelope, EventLog, LogError, StreamId};
 use serde::{Deserialize, Serialize};
 
 /// The version of what documents are made of events; an index of another version is made again.
@@ -19,6 +19,12 @@ pub struct IndexNote {
     pub position: Position,
     /// The id and the hash of the event at `position`.
     pub witness: Option<(String, String)>,
+    /// The stream of that event and its number there: when it is not at `position` any more, they tell why.
+    #[serde(default)]
+    pub witness_place: Option<(StreamId, u64)>,
+    /// Whether that event is a tombstone, which goes when its stream begins again.
+    #[serde(default)]
+    pub witness_is_tombstone: bool,
     /// Events that could not be read and were left out.
     pub unreadable: u64,
 }
@@ -53,9 +59,11 @@ impl IndexNote {
     }
 
     /// Takes note of an event.
-    pub(crate) fn saw(&mut self, position: Position, id: String, hash: String) {
+    pub(crate) fn saw(&mut self, position: Position, id: String, hash: String, envelope: &Envelope) {
         self.position = position;
         self.witness = Some((id, hash));
+        self.witness_place = Some((envelope.stream.clone(), envelope.seq));
+        self.witness_is_tombstone = Deletion::stands_in(envelope);
     }
 
     /// Whether `log` still has what this note remembers.
@@ -79,6 +87,28 @@ impl IndexNote {
                 && envelope.id.to_string() == *id
                 && envelope.hash().is_ok_and(|found| found.to_string() == *hash)
         };
-        Ok(if found.first().is_some_and(same) { Witness::Agrees } else { Witness::Contradicts })
+        if found.first().is_some_and(same) || self.is_explained(log, hash).await? {
+            return Ok(Witness::Agrees);
+        }
+        Ok(Witness::Contradicts)
+    }
+
+    /// Whether the witness is gone from its position because its stream was deleted: the log says so still, or the stream
+    /// has begun again and the witness stands in its new life.
+    async fn is_explained(&self, log: &dyn EventLog, hash: &str) -> Result<bool, LogError> {
+        let Some((stream, seq)) = &self.witness_place else { return Ok(false) };
+        if !log.deleted(&StreamFilter::only(stream)).await?.is_empty() {
+            return Ok(true);
+        }
+        if self.witness_is_tombstone {
+            return Ok(log.head(stream).await?.is_some());
+        }
+        let found = match log.read(stream, *seq, 1).await {
+            Ok(found) => found,
+            Err(LogError::Damaged { .. }) => return Ok(false),
+            Err(error) => return Err(error),
+        };
+        let same = |envelope: &Envelope| envelope.hash().is_ok_and(|found| found.to_string() == *hash);
+        Ok(found.first().is_some_and(same))
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! Delivery is at least once, the effect exactly once: the position stands in the commit that holds the documents. What a
 //! crash left uncommitted is read again; what is damaged is made again; and a log that has lost what the index saw is
-//! noticed, because the index remembers its last event.
+//! noticed, because the index remembers its last event. A stream that was deleted leaves the index when its tombstone is read.
 
 mod feeder;
 mod follow_error;
@@ -28,4 +28,5 @@ pub use index_note::{IndexNote, Witness};
 pub use index_status::IndexStatus;
 pub use log_feed::FollowProgress;
 pub use rebuild::Rebuild;
+pub(crate) use session_memory::DELETIONS;
 pub use writer_lock::{LockOutcome, WriterLock};

@@ -2,6 +2,7 @@
 
 use crate::code::CodeIndex;
 use crate::document::{Document, DocumentKind};
+use crate::follow::DELETIONS;
 use crate::keyword::KeywordIndex;
 use crate::vector::{ChangedCode, CodeSource, SessionSource, SourceError};
 use std::sync::Arc;
@@ -14,6 +15,15 @@ impl SessionSource for IndexedSessions {
     fn documents_between(&self, first: u64, last: u64) -> Result<Vec<Document>, SourceError> {
         self.0.reload()?;
         Ok(self.0.documents_between(first..=last, &DocumentKind::ALL)?)
+    }
+
+    fn deletions(&self) -> Result<Vec<(String, u64)>, SourceError> {
+        self.0.reload()?;
+        let deletion = |(key, position): (String, Vec<u8>)| {
+            let position = std::str::from_utf8(&position).ok()?.parse().ok()?;
+            Some((key.strip_prefix(DELETIONS)?.to_owned(), position))
+        };
+        Ok(self.0.records(DELETIONS)?.into_iter().filter_map(deletion).collect())
     }
 }
 

@@ -1,11 +1,13 @@
 //! Which nodes to show of a long session: coarse for the old, fine for the new, and few.
 
 use super::summary_node::{GROUP, SummaryNode};
+use retrace_events::StreamId;
+use serde::{Deserialize, Serialize};
 
 /// Picks, out of nodes as the cursor gives them out, those that cover the session: at least the last eight steps one by
 /// one, at least the last eight groups before them by their parents, and so on up. So a session of n steps is covered by
 /// fewer than 16 nodes for each of its log₈ n levels, and no more than these are kept.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct SummaryCover {
     /// By level, the newest nodes, beginning with a whole group.
     levels: Vec<Vec<SummaryNode>>,
@@ -25,6 +27,13 @@ impl SummaryCover {
         if level.len() >= 2 * group {
             level.drain(..group);
         }
+    }
+
+    /// The same nodes as those of a fork of the session, which has them too.
+    #[must_use]
+    pub fn of_fork(mut self, fork: &StreamId) -> Self {
+        self.levels.iter_mut().flatten().for_each(|node| node.stream.clone_from(fork));
+        self
     }
 
     /// The nodes that cover the session, the oldest first; behind them the step that is going on, when it is given.

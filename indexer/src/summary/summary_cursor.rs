@@ -38,6 +38,15 @@ impl SummaryCursor {
         &self.stream
     }
 
+    /// The same cursor as that of a fork of the session, which goes on from here.
+    #[must_use]
+    pub fn of_fork(mut self, fork: &StreamId) -> Self {
+        let nodes = self.levels.iter_mut().flat_map(|level| &mut level.waiting);
+        nodes.for_each(|node| node.stream.clone_from(fork));
+        self.stream.clone_from(fork);
+        self
+    }
+
     /// The event it wants next. Those before it are ignored when they come again.
     #[must_use]
     pub const fn next_seq(&self) -> u64 {

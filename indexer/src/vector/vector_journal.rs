@@ -33,6 +33,9 @@ struct JournalState {
     /// The generation of the code index that the table has everything of.
     #[serde(default)]
     code_generation: u64,
+    /// Of all streams that were deleted at a position up to here, nothing is left in the table.
+    #[serde(default)]
+    deletions_until: u64,
     /// The table's version after the last batch: a table that is older has lost something.
     table_version: u64,
 }
@@ -140,6 +143,21 @@ impl VectorJournal {
     /// When the file cannot be written.
     pub(super) fn finish_code(&mut self, generation: u64, table_version: u64) -> Result<(), VectorError> {
         self.state.code_generation = generation;
+        self.state.table_version = table_version;
+        self.save()
+    }
+
+    /// The position of the last deletion that the table reflects; 0 before the first.
+    pub(super) const fn deletions_until(&self) -> u64 {
+        self.state.deletions_until
+    }
+
+    /// Notes that the table reflects the deletions up to `position`.
+    ///
+    /// # Errors
+    /// When the file cannot be written.
+    pub(super) fn finish_deletions(&mut self, position: u64, table_version: u64) -> Result<(), VectorError> {
+        self.state.deletions_until = position;
         self.state.table_version = table_version;
         self.save()
     }

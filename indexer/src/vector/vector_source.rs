@@ -12,6 +12,14 @@ pub trait SessionSource: Send + Sync {
     /// # Errors
     /// When the index cannot be read.
     fn documents_between(&self, first: u64, last: u64) -> Result<Vec<Document>, SourceError>;
+
+    /// The streams that were deleted, each with the position before which nothing of it is left.
+    ///
+    /// # Errors
+    /// When the index cannot be read.
+    fn deletions(&self) -> Result<Vec<(String, u64)>, SourceError> {
+        Ok(Vec::new())
+    }
 }
 
 /// The documents of a workspace's code, by file.

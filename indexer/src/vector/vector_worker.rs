@@ -5,13 +5,14 @@
 //! has everything.
 
 use super::embed_batch::{Versioned, embed_batch};
+use super::embed_error::one_line;
 use super::embedder::Embedder;
 use super::table_folder::{open_anew, open_whole, remove_others, take_lock};
 use super::vector_error::VectorError;
 use super::vector_filter::{between, having};
 use super::vector_journal::VectorJournal;
 use super::vector_row::VectorRow;
-use super::vector_source::{CodeSource, SessionSource};
+use super::vector_source::{CodeSource, SessionSource, SourceError};
 use super::vector_table::VectorTable;
 use super::vector_upkeep::Upkeep;
 use crate::document::DocumentKind;
@@ -151,6 +152,7 @@ impl VectorWorker {
     ) -> Result<Filling, VectorError> {
         let mut filling = Filling { remaining: self.journal.missing(until), ..Filling::default() };
         self.take_back_pending().await?;
+        self.follow_deletions(source).await?;
         while let Some((first, last)) = self.journal.next(until, self.width) {
             let started = Instant::now();
             self.journal.begin((first, last))?;
@@ -198,6 +200,22 @@ impl VectorWorker {
             Some((first, last)) => self.table.delete(&between(first, last)).await,
             None => Ok(()),
         }
+    }
+
+    /// Takes out what was deleted since the last time, as long as it stood before its deletion.
+    async fn follow_deletions(&mut self, source: &Arc<dyn SessionSource>) -> Result<(), VectorError> {
+        let reader = Arc::clone(source);
+        let unreadable = |error: SourceError| VectorError::Source(one_line(&error));
+        let read = tokio::task::spawn_blocking(move || reader.deletions()).await;
+        let mut deletions = read.map_err(|error| unreadable(error.into()))?.map_err(unreadable)?;
+        let done = self.journal.deletions_until();
+        deletions.retain(|(_, position)| *position > done);
+        let Some(last) = deletions.iter().map(|(_, position)| *position).max() else { return Ok(()) };
+        for (stream, position) in deletions {
+            let gone = having("stream", &[stream]).and(between(0, position.saturating_sub(1)));
+            self.table.delete(&gone).await?;
+        }
+        self.journal.finish_deletions(last, self.table.version().await?)
     }
 
     /// Summaries are written again under their key: the older one goes.

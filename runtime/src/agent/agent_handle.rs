@@ -11,18 +11,20 @@ use super::parts::{AgentParts, NewSession};
 use super::sandboxing::{self, SandboxWish};
 use super::step::step;
 use super::workroom::{Entered, Workroom, enter, usable_workspace};
+use crate::checkpoints::KeptPast;
 use crate::claude::RetryPolicy;
-use crate::context::Past;
-use crate::snapshots::SnapshotKeeper;
+use crate::forking::logged;
+use crate::snapshots::{SnapshotKeeper, SnapshotPublisher};
 use crate::tools::{Background, BackgroundEnd, ToolImage};
 use retrace_events::control::Inbox;
 use retrace_events::log::{Claim, ClaimError};
+use retrace_events::payload::Workspace;
 use retrace_events::payload::context::ContextImageAttached;
 use retrace_events::payload::session::{SessionConfigured, SessionStarted};
 use retrace_events::payload::settings::Settings;
 use retrace_events::payload::tool::ToolBackgroundEnded;
 use retrace_events::payload::turn::{PromptSource, TurnOutcome, TurnPrompted};
-use retrace_events::{Event, EventId, Hash, Payload, SessionState, StreamId, Writer, fold};
+use retrace_events::{Event, EventId, Hash, Payload, SessionState, StreamId, Writer};
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -53,6 +55,7 @@ pub struct Agent {
     pub(super) workspace: PathBuf,
     pub(super) workroom: Workroom,
     pub(super) snapshots: SnapshotKeeper,
+    publisher: SnapshotPublisher,
     pub(super) background: Arc<Background>,
     /// Paths that calls have touched, whose instruction files have not been looked for.
     pub(super) touched: Vec<String>,
@@ -66,8 +69,8 @@ pub struct Agent {
     pub(super) rendered: Option<Rendered>,
     /// The smallest request that was too large for the model, whatever its row says.
     pub(super) too_large_tokens: Option<u64>,
-    /// The session's past, once it was needed.
-    pub(super) past: Option<Box<Past>>,
+    /// The session's past.
+    pub(super) past: KeptPast,
     /// The last prompt whose past was looked for.
     pub(super) looked_back_for: Option<EventId>,
     /// Whether the user was told that the index lacks something.
@@ -121,7 +124,7 @@ impl Agent {
         changed: Option<(Settings, String)>,
     ) -> Result<Self, AgentError> {
         let claim = claim(&parts, &stream).await?;
-        let state = fold::load(parts.log.as_ref(), &stream).await?;
+        let state = parts.checkpoints.load(parts.log.as_ref(), &stream).await?;
         let (Some((seq, hash, _)), Some(logged)) = (state.head, state.settings.clone()) else {
             return Err(AgentError::NoSuchSession(stream));
         };
@@ -161,11 +164,18 @@ impl Agent {
         let inbox = Inbox::open(Arc::clone(&parts.log), writer.stream(), state.control_next);
         let ears = Ears::new(inbox, &parts.cancel);
         let parts_snapshots = parts.snapshots.clone();
+        let publisher = SnapshotPublisher::begin(&parts.log, parts.snapshots.as_ref());
+        if let Some(tree) = state.files.tree() {
+            // The process before this one may have died with it on its way.
+            publisher.send(&logged(tree, None));
+        }
+        let past = KeptPast::new(parts.checkpoints.clone(), writer.stream().clone(), Arc::clone(&parts.redactor));
         Self {
             parts,
             writer,
             state,
             settings,
+            publisher,
             snapshots: SnapshotKeeper::new(parts_snapshots, workspace.clone()),
             workspace,
             workroom,
@@ -178,7 +188,7 @@ impl Agent {
             restarts: 0,
             rendered: None,
             too_large_tokens: None,
-            past: None,
+            past,
             looked_back_for: None,
             told_of_index: false,
             compacting: None,
@@ -226,6 +236,10 @@ impl Agent {
         if let Err(error) = self.log_background_ends().await {
             tracing::warn!(%error, "the end of a background command is not in the log");
         }
+        self.parts.checkpoints.left(self.writer.stream(), &self.state);
+        self.past.close().await;
+        self.parts.checkpoints.settled().await;
+        self.publisher.close().await;
         if let Workroom::Ready(sandbox) = self.workroom {
             sandbox.shutdown().await;
         }
@@ -245,10 +259,15 @@ impl Agent {
         step(&format!("before append {kind}"));
         let events = self.writer.append(batch).await?;
         step(&format!("after append {kind}"));
+        let before = self.state.next_seq();
         for event in &events {
             self.state.apply(event);
+            if let Some(Payload::Workspace(Workspace::Snapshotted(taken))) = event.payload.known() {
+                self.publisher.send(taken);
+            }
             self.parts.live.send(Live::Logged(Arc::new(event.clone())));
         }
+        self.parts.checkpoints.passed(self.writer.stream(), before, &self.state);
         Ok(events)
     }
 }

@@ -1,6 +1,7 @@
 //! Why the agent could not go on. What the model did wrong is never one of these: that is told to the model.
 
 use crate::context::{EpochError, RenderError};
+use crate::travelling::ShareError;
 use retrace_events::log::Holder;
 use retrace_events::{LogError, StreamId};
 use retrace_sandbox::SandboxError;
@@ -19,6 +20,9 @@ pub enum AgentError {
     /// The workspace's files could not be restored.
     #[error(transparent)]
     Snapshot(#[from] SnapshotError),
+    /// The workspace's files could not be fetched from beside the log.
+    #[error(transparent)]
+    Share(#[from] ShareError),
     /// There is no such session.
     #[error("there is no session {0}")]
     NoSuchSession(StreamId),

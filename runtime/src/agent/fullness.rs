@@ -52,13 +52,13 @@ impl Rendered {
 
 /// How large the next request is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Fullness {
+pub(crate) struct Fullness {
     /// The tokens it will have, estimated.
-    pub(super) tokens: u64,
+    pub(crate) tokens: u64,
     /// The most it may have by the user's word; never more than fits the window.
-    pub(super) budget_tokens: u64,
+    pub(crate) budget_tokens: u64,
     /// The most that fits the model's window beside the answer.
-    pub(super) window_tokens: u64,
+    pub(crate) window_tokens: u64,
     /// For how long nothing was asked, in milliseconds.
     pub(super) idle_ms: u64,
     /// Whether anything was said in this epoch that a fresh one could do without.
@@ -67,7 +67,7 @@ pub(super) struct Fullness {
 
 impl Fullness {
     /// The next request of `state`, whose body has `body_bytes`.
-    pub(super) fn of(
+    pub(crate) fn of(
         state: &SessionState,
         row: &ModelRow,
         body_bytes: u64,
@@ -93,7 +93,7 @@ impl Fullness {
     }
 
     /// Why a fresh epoch is due, in words; `None` while it is not.
-    pub(super) fn due(&self) -> Option<String> {
+    pub(crate) fn due(&self) -> Option<String> {
         let (percent, cold) = match self.idle_ms {
             idle if idle >= ALL_COLD_MS => (ALL_COLD_PERCENT, ", and the cache is cold"),
             idle if idle >= TAIL_COLD_MS => (TAIL_COLD_PERCENT, ", and the cache is cold"),
@@ -122,7 +122,7 @@ impl Fullness {
 }
 
 /// The tokens of a body, at the rate of the last answered request.
-pub(super) fn estimate(state: &SessionState, body_bytes: u64) -> u64 {
+pub(crate) fn estimate(state: &SessionState, body_bytes: u64) -> u64 {
     state.measured.map_or(body_bytes.div_ceil(BYTES_PER_TOKEN), |measured| measured.tokens_of(body_bytes))
 }
 

@@ -3,7 +3,10 @@
 
 use super::agent_handle::Agent;
 use super::error::AgentError;
+use super::fullness::Fullness;
+use crate::context::working::MissingRoom;
 use crate::context::{EpochRooms, Past};
+use retrace_events::SessionState;
 use retrace_events::fold::{Stage, TranscriptItem};
 use retrace_events::payload::context::ContextRetrieved;
 use std::sync::Arc;
@@ -19,7 +22,20 @@ const TURN_TOKENS: usize = 1_500;
 const HORIZON_TOKENS: usize = 16_000;
 
 /// What is looked for, as the log has it.
-const QUERY: &str = "what the next step most likely needs of this session's work";
+pub(crate) const QUERY: &str = "what the next step most likely needs of this session's work";
+
+/// The room for what the epoch lacks; `None` where there is none.
+pub(crate) fn lacking_room(state: &SessionState, fullness: &Fullness) -> Option<MissingRoom> {
+    // An epoch of so large a budget has about two thirds of it on average.
+    let mut rooms = EpochRooms::of(fullness.budget_tokens * 2 / 3);
+    rooms.turn = rooms.turn.min(TURN_TOKENS);
+    rooms.horizon = rooms.horizon.min(HORIZON_TOKENS);
+    let spent: u64 = state.transcript.passages().map(|passage| u64::from(passage.tokens)).sum();
+    let added = rooms.turn as u64;
+    let is_over = fullness.due().is_some() || fullness.tokens + added > fullness.budget_tokens;
+    let fits = !is_over && spent + added <= fullness.budget_tokens * EPOCH_PERCENT / 100;
+    fits.then(|| rooms.missing(FRAME_BYTES))
+}
 
 impl Agent {
     /// Puts what the epoch lacks at the tail, once before each request.
@@ -31,18 +47,10 @@ impl Agent {
             return Ok(());
         }
         let Some(fullness) = self.fullness().await? else { return Ok(()) };
-        // An epoch of so large a budget has about two thirds of it on average.
-        let mut rooms = EpochRooms::of(fullness.budget_tokens * 2 / 3);
-        rooms.turn = rooms.turn.min(TURN_TOKENS);
-        rooms.horizon = rooms.horizon.min(HORIZON_TOKENS);
-        let spent: u64 = self.state.transcript.passages().map(|passage| u64::from(passage.tokens)).sum();
-        let added = rooms.turn as u64;
-        let is_over = fullness.due().is_some() || fullness.tokens + added > fullness.budget_tokens;
-        if is_over || spent + added > fullness.budget_tokens * EPOCH_PERCENT / 100 {
-            return Ok(());
-        }
+        let Some(room) = lacking_room(&self.state, &fullness) else { return Ok(()) };
         let redactor = Arc::clone(&self.parts.redactor);
-        let passages = self.past_now().await?.lacking(rooms.missing(FRAME_BYTES), &redactor);
+        let passages = self.past_now().await?.lacking(room, &redactor);
+        self.past.rest();
         if !passages.is_empty() && !self.ears.told_to_stop() {
             let retrieved = ContextRetrieved { query: QUERY.to_owned(), passages, index_position: 0 };
             self.append(vec![(retrieved.into(), None)]).await?;
@@ -52,10 +60,6 @@ impl Agent {
 
     /// The session's past up to now.
     pub(super) async fn past_now(&mut self) -> Result<&Past, AgentError> {
-        let past = self
-            .past
-            .get_or_insert_with(|| Box::new(Past::new(self.writer.stream().clone(), Arc::clone(&self.parts.redactor))));
-        past.catch_up(self.parts.log.as_ref()).await?;
-        Ok(past)
+        Ok(self.past.now(self.parts.log.as_ref()).await?)
     }
 }

@@ -1,6 +1,7 @@
 //! What an agent is made of, and what a session begins with.
 
 use super::live::LiveSender;
+use crate::checkpoints::Checkpoints;
 use crate::claude::{ClaudeClient, ModelTable};
 use crate::permissions::Permissions;
 use crate::snapshots::SnapshotPlan;
@@ -48,6 +49,8 @@ pub struct AgentParts {
     pub context_tokens: Option<u64>,
     /// Whether the API is asked for a summary when the context is to begin afresh, where the model has it.
     pub api_compaction: bool,
+    /// Where states are kept, so that a long session is resumed quickly.
+    pub checkpoints: Checkpoints,
     /// Where snapshots of the workspace go; `None` takes none.
     pub snapshots: Option<SnapshotPlan>,
     /// The folder of the user's own instruction files.

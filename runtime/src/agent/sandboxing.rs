@@ -6,16 +6,16 @@ use retrace_sandbox::{Limits, Policy, Sandbox, SandboxChoice, SandboxError};
 use std::path::{Path, PathBuf};
 
 /// What a sandbox is asked to be.
-pub(super) struct SandboxWish<'a> {
-    pub(super) workspace: &'a Path,
-    pub(super) settings: &'a Settings,
-    pub(super) guest_dir: &'a Path,
-    pub(super) expose: &'a [PathBuf],
-    pub(super) mask: &'a [String],
+pub(crate) struct SandboxWish<'a> {
+    pub(crate) workspace: &'a Path,
+    pub(crate) settings: &'a Settings,
+    pub(crate) guest_dir: &'a Path,
+    pub(crate) expose: &'a [PathBuf],
+    pub(crate) mask: &'a [String],
 }
 
 /// Starts it; it is only returned when its isolation was proven.
-pub(super) async fn start(wish: &SandboxWish<'_>) -> Result<Sandbox, SandboxError> {
+pub(crate) async fn start(wish: &SandboxWish<'_>) -> Result<Sandbox, SandboxError> {
     let choice: SandboxChoice = wish.settings.sandbox.parse().map_err(|error: retrace_sandbox::ChoiceError| {
         SandboxError::Start { backend: "configured", detail: error.to_string() }
     })?;

@@ -5,6 +5,7 @@ use super::error::AgentError;
 use super::fullness::estimate;
 use super::recovery::was_too_large;
 use super::retrieving::Relevance;
+use crate::claude::ModelRow;
 use crate::context::{conversation_bytes, kept_from};
 use retrace_events::SessionState;
 use retrace_events::fold::TranscriptItem;
@@ -52,22 +53,17 @@ impl Agent {
         if over {
             self.too_large_tokens = Some(self.too_large_tokens.map_or(tokens, |known| known.min(tokens)));
         }
-        let window = row.context_window_tokens / 2;
-        let budget = self.context_budget().map_or(window, |budget| budget.min(window));
+        let budget = seed_budget(&row, self.context_budget());
         // What stands behind a summary of the API's is not the whole conversation.
         let summarized = before.as_ref().is_some_and(|before| before.compacted.is_some());
-        let whole = !over && !summarized && !self.wishes_compaction;
-        if whole && tokens * 100 < budget * WHOLE_PERCENT {
+        if !over && !summarized && !self.wishes_compaction && stays_whole(tokens, budget) {
             return Ok(before.map_or_else(Seed::default, |before| Seed {
                 passages: without_instructions(&before.seed),
                 from_seq: before.from_seq,
             }));
         }
-        let kept_bytes = (budget * KEPT_PERCENT / 100).saturating_mul(body_bytes) / tokens.max(1);
-        let from_seq = kept_from(&self.state.transcript, kept_bytes).unwrap_or_else(|| self.state.next_place());
-        let seed_tokens = budget * SEED_PERCENT / 100;
-        let recalled_tokens = seed_tokens * RECALLED_PERCENT / 100;
-        let mut passages = self.past_now().await?.seed(from_seq, seed_tokens - recalled_tokens);
+        let SeedPlan { from_seq, past_tokens, recalled_tokens } = SeedPlan::of(&self.state, budget, tokens, body_bytes);
+        let mut passages = self.past_now().await?.seed(from_seq, past_tokens);
         let room = usize::try_from(recalled_tokens).unwrap_or(usize::MAX);
         let query = task(&self.state);
         passages.extend(self.recalled(&query, Relevance::Seed, RECALLED, room).await?.0);
@@ -79,8 +75,41 @@ impl Agent {
     }
 }
 
+/// How large the seed of an epoch is, and what is kept behind it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct SeedPlan {
+    /// The first event whose words are kept as they are.
+    pub(crate) from_seq: u64,
+    /// What the session's own past may take, in tokens.
+    pub(crate) past_tokens: u64,
+    /// What the index may add, in tokens.
+    recalled_tokens: u64,
+}
+
+impl SeedPlan {
+    /// For a state whose next request has `body_bytes`, which are about `tokens`.
+    pub(crate) fn of(state: &SessionState, budget: u64, tokens: u64, body_bytes: u64) -> Self {
+        let kept_bytes = (budget * KEPT_PERCENT / 100).saturating_mul(body_bytes) / tokens.max(1);
+        let from_seq = kept_from(&state.transcript, kept_bytes).unwrap_or_else(|| state.next_place());
+        let seed_tokens = budget * SEED_PERCENT / 100;
+        let recalled_tokens = seed_tokens * RECALLED_PERCENT / 100;
+        Self { from_seq, past_tokens: seed_tokens - recalled_tokens, recalled_tokens }
+    }
+}
+
+/// The tokens of which a seed and what is kept behind it take their shares.
+pub(crate) fn seed_budget(row: &ModelRow, context_budget: Option<u64>) -> u64 {
+    let window = row.context_window_tokens / 2;
+    context_budget.map_or(window, |budget| budget.min(window))
+}
+
+/// Whether a conversation of so many tokens is kept as it is.
+pub(crate) const fn stays_whole(tokens: u64, budget: u64) -> bool {
+    tokens * 100 < budget * WHOLE_PERCENT
+}
+
 /// The seed without instruction files, which are read anew.
-fn without_instructions(seed: &[ContextPassage]) -> Vec<ContextPassage> {
+pub(crate) fn without_instructions(seed: &[ContextPassage]) -> Vec<ContextPassage> {
     seed.iter().filter(|passage| !matches!(passage.source, ContextSource::Instructions(_))).cloned().collect()
 }
 

@@ -8,7 +8,7 @@ use super::live::Live;
 use super::parts::AgentParts;
 use super::sandboxing;
 use crate::forking::logged;
-use crate::snapshots::{SnapshotPlan, bring, restore};
+use crate::snapshots::{SnapshotPlan, bring, fetch, restore};
 use retrace_events::fold::ForkedPart;
 use retrace_events::payload::sandbox::SandboxStopped;
 use retrace_events::payload::settings::Settings;
@@ -16,6 +16,7 @@ use retrace_events::payload::turn::{TurnEnded, TurnOutcome};
 use retrace_events::{Payload, SessionState};
 use retrace_sandbox::Sandbox;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use tokio::task::JoinHandle;
 
 /// How often a sandbox that died is started again in one turn.
@@ -32,10 +33,16 @@ pub(super) enum Workroom {
 }
 
 impl Workroom {
-    /// A workroom whose files are restored first.
-    pub(super) fn restored(plan: &SnapshotPlan, tree: &str, into: &Path) -> Self {
-        let (plan, tree, into) = (plan.clone(), tree.to_owned(), into.to_owned());
-        Self::Coming(tokio::task::spawn_blocking(move || Ok(restore(&plan, &tree, &into).map(drop)?)))
+    /// A workroom whose files are restored first, and fetched before that where another host took them.
+    fn restored(parts: &AgentParts, plan: &SnapshotPlan, tree: &str, into: &Path) -> Self {
+        let (log, plan, tree, into) = (Arc::clone(&parts.log), plan.clone(), tree.to_owned(), into.to_owned());
+        Self::Coming(tokio::spawn(async move {
+            fetch(log.as_ref(), &plan, &tree).await?;
+            let place = into.clone();
+            let restored = tokio::task::spawn_blocking(move || restore(&plan, &tree, &into)).await;
+            restored.map_err(|error| AgentError::Workspace { path: place, why: error.to_string() })??;
+            Ok(())
+        }))
     }
 
     /// The sandbox, when it is there already.
@@ -116,19 +123,25 @@ pub(super) async fn enter(
     let named = Path::new(&state.workspace);
     let is_new = state.fork.as_ref().is_some_and(|fork| !fork.opened) && !named.exists();
     if let (true, Some(tree), Some(plan)) = (is_new, state.files.tree(), &parts.snapshots) {
-        let workroom = Workroom::restored(plan, tree, named);
+        let workroom = Workroom::restored(parts, plan, tree, named);
         return Ok(Entered { workspace: named.to_owned(), workroom, found: Vec::new() });
     }
     let workspace = usable_workspace(named)?;
     let found = match (state.fork.as_ref().and_then(ForkedPart::tree_to_bring), &parts.snapshots) {
-        (Some(tree), Some(plan)) => finish_rewind(plan, tree, &workspace).await?,
+        (Some(tree), Some(plan)) => finish_rewind(parts, plan, tree, &workspace).await?,
         (None, _) | (_, None) => Vec::new(),
     };
     let sandbox = sandboxing::start(&wish(parts, &workspace, settings)).await?;
     Ok(Entered { workspace, workroom: Workroom::Ready(sandbox), found })
 }
 
-async fn finish_rewind(plan: &SnapshotPlan, tree: &str, workspace: &Path) -> Result<Vec<Payload>, AgentError> {
+async fn finish_rewind(
+    parts: &AgentParts,
+    plan: &SnapshotPlan,
+    tree: &str,
+    workspace: &Path,
+) -> Result<Vec<Payload>, AgentError> {
+    fetch(parts.log.as_ref(), plan, tree).await?;
     let (plan, wanted, folder) = (plan.clone(), tree.to_owned(), workspace.to_owned());
     let brought = tokio::task::spawn_blocking(move || bring(&plan, &wanted, &folder)).await;
     let before = brought

@@ -13,7 +13,7 @@ use crate::snapshots::SnapshotPlan;
 use clap::Args;
 use retrace_events::fold::FilesAt;
 use retrace_events::payload::{Payload, Tool, Workspace};
-use retrace_events::{Event, EventLog, SessionState, StreamId, fold};
+use retrace_events::{Event, EventLog, SessionState, StreamId};
 use retrace_sandbox::snapshot::{ItemKind, SnapshotStore, TreeId};
 use serde_json::json;
 
@@ -84,7 +84,7 @@ pub(super) async fn print(setup: &Setup, log: &dyn EventLog, streams: &[StreamId
 }
 
 async fn row(setup: &Setup, log: &dyn EventLog, stream: &StreamId) -> Result<Row, CliError> {
-    let state = fold::load(log, stream).await?;
+    let state = setup.checkpoints(log).load(log, stream).await?;
     let (mut tests, mut first) = (None, None);
     let look = |event: &Event| {
         match event.payload.known() {

@@ -8,9 +8,10 @@ use super::invocation::Invocation;
 use super::render::{clean, units};
 use super::setup::Setup;
 use super::{replay, session_name};
-use crate::agent::{NewSession, ReplayReport, title_of, verify_session};
+use crate::agent::{NewSession, title_of};
 use crate::claude::{Auth, Secret};
 use crate::demo::{self, CrateSource, DemoError, Playground};
+use crate::replaying::{ReplayReport, verify_session};
 use crate::scripted::{
     RequestRecord, Script, ScriptedServer, ServeError, ServerError, ServerOptions, serve_until_ctrl_c,
 };

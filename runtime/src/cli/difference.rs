@@ -7,6 +7,7 @@ use super::fork::missing_files;
 use super::invocation::Invocation;
 use super::render::{Style, clean, units};
 use super::setup::Setup;
+use crate::checkpoints::Checkpoints;
 use crate::forking::{ForkPoint, Parting};
 use crate::snapshots::SnapshotPlan;
 use clap::Args;
@@ -54,14 +55,15 @@ impl DiffCommand {
     pub(super) async fn run(self, invocation: &Invocation) -> Result<Exit, CliError> {
         let setup = Setup::for_reading(invocation)?;
         let log = setup.open_log().await?;
-        let from = place(log.as_ref(), &self.from).await?;
+        let checkpoints = setup.checkpoints(log.as_ref());
+        let from = place(&checkpoints, log.as_ref(), &self.from).await?;
         let to = match &self.to {
-            Some(to) => place(log.as_ref(), to).await?,
-            None => ForkPoint::find(log.as_ref(), &from.stream, None).await?,
+            Some(to) => place(&checkpoints, log.as_ref(), to).await?,
+            None => ForkPoint::find_with(&checkpoints, log.as_ref(), &from.stream, None).await?,
         };
         let parting = Parting::of(log.as_ref(), (&from.stream, from.seq), (&to.stream, to.seq)).await?;
         let sides = [since(log.as_ref(), &from, &parting).await?, since(log.as_ref(), &to, &parting).await?];
-        let plan = SnapshotPlan::new(&setup.config.folders.state, &[], false);
+        let plan = SnapshotPlan::new(&setup.config.folders.state, log.identity(), &[], false);
         let changes = changes(&plan, &from, &to).await?;
         if setup.output.json {
             print_json(&setup, (&from, &to), &parting, sides, &changes)?;
@@ -84,9 +86,9 @@ impl DiffCommand {
     }
 }
 
-async fn place(log: &dyn EventLog, name: &str) -> Result<ForkPoint, CliError> {
+async fn place(checkpoints: &Checkpoints, log: &dyn EventLog, name: &str) -> Result<ForkPoint, CliError> {
     let named = event_name::find(log, name).await?;
-    Ok(ForkPoint::find(log, &named.stream, named.seq).await?)
+    Ok(ForkPoint::find_with(checkpoints, log, &named.stream, named.seq).await?)
 }
 
 /// What happened in `point`'s session between the parting and the point.

@@ -3,7 +3,7 @@
 use super::exit::{CliError, Exit};
 use super::render::clean;
 use retrace_events::redact::Redactor;
-use retrace_events::{Event, EventLog, StreamId, jsonl};
+use retrace_events::{Event, EventLog, History, StreamId, jsonl};
 use serde_json::Value;
 
 /// How many events are read at a time.
@@ -30,6 +30,30 @@ pub(crate) async fn for_each(
         }
         if !full {
             return Ok(next);
+        }
+    }
+}
+
+/// As [`for_each`], for all events of the session's history: its ancestors' first. `each` is told which are the session's own.
+///
+/// # Errors
+/// As [`for_each`], and when an ancestor is not in the log.
+pub(crate) async fn for_each_of_history(
+    log: &dyn EventLog,
+    stream: &StreamId,
+    mut each: impl FnMut(&Event, bool) -> Result<(), CliError>,
+) -> Result<(), CliError> {
+    let history = History::of(log, stream).await?;
+    let mut place = 0;
+    loop {
+        let page = history.read(log, place, PAGE).await?;
+        if page.is_empty() {
+            return Ok(());
+        }
+        for envelope in page {
+            let event = Event::decode(envelope).map_err(retrace_events::LogError::from)?;
+            each(&event, place >= history.own_from())?;
+            place += 1;
         }
     }
 }

@@ -1,9 +1,11 @@
 //! Exit codes, and errors as people and programs see them: one line that says what and where, and a hint.
 
 use super::render::clean;
-use crate::agent::{AgentError, ReplayError};
+use crate::agent::AgentError;
 use crate::claude::ClientError;
 use crate::config::{ConfigError, LoggedError};
+use crate::replaying::ReplayError;
+use crate::travelling::ShareError;
 use retrace_events::LogError;
 use retrace_events::payload::turn::{TurnFailure, TurnOutcome};
 use retrace_sandbox::SandboxError;
@@ -191,6 +193,9 @@ impl From<LogError> for CliError {
                 "bring session {parent} here too: `retrace export` it where it is, and `retrace import`"
             )),
             LogError::Newer { .. } => plain.hint("use the newer version of retrace"),
+            LogError::Deleted { .. } => {
+                plain.hint("an export of it, where there is one, brings it back: `retrace import`")
+            }
             LogError::Full { .. } => plain.hint("make space, then `retrace resume`: nothing is lost"),
             LogError::Unavailable { .. } => plain.hint("`retrace doctor` looks closer; `--log` names another log"),
             LogError::Unfit { .. } | LogError::NoSuchBlob(_) | LogError::InvalidBatch(_) | LogError::Codec(_) => plain,
@@ -202,6 +207,17 @@ impl From<SandboxError> for CliError {
     fn from(error: SandboxError) -> Self {
         let plain = Self::new(Exit::Sandbox, error.to_string());
         if plain.hint.is_some() { plain } else { plain.hint("`retrace doctor` shows what this machine can do") }
+    }
+}
+
+impl From<ShareError> for CliError {
+    fn from(error: ShareError) -> Self {
+        match error {
+            ShareError::Log(error) => error.into(),
+            ShareError::Store(error) => error.into(),
+            ShareError::Missing { .. } | ShareError::Damaged { .. } => Self::new(Exit::Snapshot, error.to_string()),
+            ShareError::Io { .. } => Self::new(Exit::Failed, error.to_string()),
+        }
     }
 }
 
@@ -220,6 +236,7 @@ impl From<AgentError> for CliError {
                 "`retrace show --follow` watches it, `retrace send` says something to it; it is free when that process ends",
             ),
             AgentError::Snapshot(error) => error.into(),
+            AgentError::Share(error) => error.into(),
             AgentError::NoSuchSession(_) => Self::new(Exit::NotFound, error.to_string()),
             AgentError::Newer { .. } => {
                 Self::new(Exit::Log, error.to_string()).hint("use the newer version of retrace")

@@ -1,10 +1,14 @@
 //! `retrace export`: sessions in the open format, one JSON object a line.
+//!
+//! With a fork go the sessions it was forked from, whole, and with all of them their snapshots, behind the events.
 
 use super::exit::{CliError, Exit};
 use super::invocation::Invocation;
 use super::render::{clean, units};
 use super::session_name;
 use super::setup::Setup;
+use crate::deletion;
+use crate::travelling::{OutgoingSnapshots, logged_trees};
 use clap::Args;
 use futures::TryStreamExt;
 use retrace_events::log::StreamFilter;
@@ -24,9 +28,12 @@ pub(super) struct ExportCommand {
     /// The file [default: stdout]
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
-    /// Leave out what looks like a secret; the result can be read but not imported
+    /// Leave out what looks like a secret, and all snapshots; the result can be read but not imported
     #[arg(long)]
     redact: bool,
+    /// Leave out the snapshots of workspaces, and so the files
+    #[arg(long)]
+    no_snapshots: bool,
     /// JSON lines, the only format there is
     #[arg(long)]
     jsonl: bool,
@@ -37,7 +44,7 @@ impl ExportCommand {
     pub(super) async fn run(self, invocation: &Invocation) -> Result<Exit, CliError> {
         let setup = Setup::for_reading(invocation)?;
         let log = setup.open_log().await?;
-        let streams = streams(log.as_ref(), self.session.as_deref()).await?;
+        let (streams, ancestors) = with_ancestors(&setup, log.as_ref(), self.session.as_deref()).await?;
         let redactor = self.redact.then(|| setup.redactor.as_ref());
         let mut target = Target::open(self.output.as_deref(), &setup)?;
         let mut lines = 0;
@@ -47,6 +54,19 @@ impl ExportCommand {
                 target.line(&line)?;
                 lines += 1;
             }
+        }
+        let trees = if self.no_snapshots { Vec::new() } else { logged_trees(log.as_ref(), &streams).await? };
+        if self.redact && !trees.is_empty() {
+            setup.output.note("snapshots are left out: they hold files as they are\n");
+        } else if !trees.is_empty() {
+            let snapshots = OutgoingSnapshots::gather(&setup.config.folders.state, log.as_ref(), &trees).await?;
+            for problem in &snapshots.problems {
+                setup.output.warn(&clean::line(&format!("a snapshot is left out: {problem}")));
+            }
+            lines += snapshots.lines(|line| target.line(line))?;
+        }
+        for ancestor in &ancestors {
+            setup.output.note(&format!("with session {}, which it was forked from\n", ancestor.id));
         }
         if let Some(path) = target.finish()? {
             setup.output.note(&format!(
@@ -67,7 +87,29 @@ pub(super) async fn streams(log: &dyn EventLog, session: Option<&str>) -> Result
         all.sort();
         return Ok(all);
     };
+    with_siblings(log, &session_name::find(log, name).await?).await
+}
+
+/// As [`streams`], and before a fork the sessions it was forked from, which are named: nobody can read it without them.
+pub(super) async fn with_ancestors(
+    setup: &Setup,
+    log: &dyn EventLog,
+    session: Option<&str>,
+) -> Result<(Vec<StreamId>, Vec<StreamId>), CliError> {
+    let Some(name) = session else { return Ok((streams(log, None).await?, Vec::new())) };
     let stream = session_name::find(log, name).await?;
+    let (ancestors, complete) = deletion::ancestors(log, &stream).await?;
+    if !complete {
+        setup.output.warn("a session that it was forked from is not in this log; the fork cannot be read without it");
+    }
+    let mut found = Vec::new();
+    for stream in ancestors.iter().chain([&stream]) {
+        found.extend(with_siblings(log, stream).await?);
+    }
+    Ok((found, ancestors))
+}
+
+async fn with_siblings(log: &dyn EventLog, stream: &StreamId) -> Result<Vec<StreamId>, CliError> {
     let mut found = vec![stream.clone()];
     for class in [Class::Control, Class::Summary] {
         let sibling = stream.sibling(class);

@@ -2,7 +2,7 @@
 
 use futures::StreamExt;
 use futures::stream::{self, BoxStream, TryStreamExt};
-use retrace_events::log::StreamFilter;
+use retrace_events::log::{Deletion, StreamFilter};
 use retrace_events::{Event, EventLog, LogError, StreamId};
 use std::sync::Arc;
 
@@ -37,7 +37,11 @@ pub(crate) fn follow(
     let decode = move |envelope| {
         // A log that nobody holds any more is closed, and tells nothing.
         let _ = &held;
-        futures::future::ready(Event::decode(envelope).map_err(LogError::from))
+        futures::future::ready(if Deletion::stands_in(&envelope) {
+            Err(LogError::Deleted { stream: envelope.stream })
+        } else {
+            Event::decode(envelope).map_err(LogError::from)
+        })
     };
     stream::once(begin).try_flatten().try_filter_map(once).and_then(decode).boxed()
 }

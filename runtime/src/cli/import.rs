@@ -1,7 +1,8 @@
 //! `retrace import`: takes in what `retrace export` wrote, here or elsewhere.
 //!
-//! The file is read twice: once to check all of it (hashes, chains, what the log has already), once to store it. So a bad
-//! file changes nothing, and importing the same file again changes nothing either.
+//! The file is read twice: once to check all of it (hashes, chains, what the log has already, snapshots), once to store it. So
+//! a bad file changes nothing, and importing the same file again changes nothing either. Snapshots come in before the
+//! events that name them.
 
 use super::exit::{CliError, Exit};
 use super::import_claude_code::ImportClaudeCode;
@@ -10,6 +11,7 @@ use super::render::{clean, units};
 use super::setup::Setup;
 use super::transfer::{Tally, Transfer};
 use crate::config::TrustList;
+use crate::travelling::{self, IncomingSnapshots, ShareError};
 use clap::{Args, Subcommand};
 use retrace_events::jsonl::{self, Line};
 use retrace_events::{Class, EventLog, StreamId};
@@ -52,18 +54,41 @@ impl ImportCommand {
 async fn import(path: &Path, invocation: &Invocation) -> Result<Exit, CliError> {
     let setup = Setup::for_reading(invocation)?;
     let log = setup.open_log().await?;
+    let state = setup.config.folders.state.clone();
     let mut file = open(path)?;
-    let (_, grown) = pass(&mut file, log.as_ref(), false, path).await?;
+    let mut snapshots = IncomingSnapshots::default();
+    let (_, grown) = pass(&mut file, log.as_ref(), path, Pass::Checks(&mut snapshots, &state)).await?;
+    let refused = |error: ShareError| CliError::new(Exit::Failed, format!("{}: {error}", path.display()));
+    if snapshots.is_cut() {
+        let what = format!("{}: the snapshots at its end are cut", path.display());
+        return Err(CliError::new(Exit::Failed, what).hint("nothing was changed; export it again"));
+    }
+    let snapshots = if snapshots.is_empty() { snapshots } else { snapshots.check(&state).await.map_err(refused)? };
     // Before the first event is there: a crash must not leave a foreign session that passes for the user's own.
     remember(&setup, &grown)?;
-    let (tally, _) = pass(&mut file, log.as_ref(), true, path).await?;
+    let taken_in = match snapshots.is_empty() {
+        true => Vec::new(),
+        false => snapshots.store(travelling::store_of(&state, log.as_ref()).map_err(ShareError::from)?).await?,
+    };
+    let (mut tally, _) = pass(&mut file, log.as_ref(), path, Pass::Stores).await?;
+    tally.snapshots = taken_in.len() as u64;
+    let said = travelling::settle(&state, log.as_ref(), &grown).await;
+    if let Err(error) = said {
+        // The sessions are here and whole; other hosts may not have their files.
+        setup.output.warn(&clean::line(&format!("their files were not put beside the log: {error}")));
+    }
     if setup.output.json {
         setup.output.json_line(&json!({
-            "streams": tally.streams, "stored": tally.stored, "present": tally.present, "blobs": tally.blobs
+            "streams": tally.streams, "stored": tally.stored, "present": tally.present, "blobs": tally.blobs,
+            "snapshots": tally.snapshots
         }))?;
     } else {
+        let snapshots = match tally.snapshots {
+            0 => String::new(),
+            some => format!(", {}", units::of(some, "snapshot")),
+        };
         setup.output.data(&format!(
-            "{} imported into {} ({} already there)\n",
+            "{} imported into {} ({} already there){snapshots}\n",
             units::of(tally.stored, "event"),
             units::of(tally.streams, "stream"),
             units::count(tally.present)
@@ -93,17 +118,25 @@ fn open(path: &Path) -> Result<File, CliError> {
     Ok(copy)
 }
 
+/// What reading the file is for.
+enum Pass<'a> {
+    /// Everything is checked, and nothing stored; snapshots are gathered, in a file in the folder.
+    Checks(&'a mut IncomingSnapshots, &'a Path),
+    /// Everything but the snapshots is stored.
+    Stores,
+}
+
 async fn pass(
     file: &mut File,
     log: &dyn EventLog,
-    store: bool,
     path: &Path,
+    mut pass: Pass<'_>,
 ) -> Result<(Tally, Vec<StreamId>), CliError> {
     let unreadable =
         |error: std::io::Error| CliError::new(Exit::Failed, format!("cannot read {}: {error}", path.display()));
     file.rewind().map_err(unreadable)?;
     let mut reader = BufReader::new(file);
-    let mut transfer = Transfer::new(log, store);
+    let mut transfer = Transfer::new(log, matches!(pass, Pass::Stores));
     let (mut line, mut number) = (Vec::new(), 0_u64);
     loop {
         line.clear();
@@ -123,6 +156,11 @@ async fn pass(
         match jsonl::import_line(text).map_err(|error| place(&error))? {
             Line::Event(envelope) => transfer.event(*envelope).await?,
             Line::Blob { bytes, .. } => transfer.blob(&bytes).await?,
+            Line::Snapshots(piece) => {
+                if let Pass::Checks(snapshots, folder) = &mut pass {
+                    snapshots.take(&piece, folder)?.map_err(|what| place(&what))?;
+                }
+            }
         }
     }
 }

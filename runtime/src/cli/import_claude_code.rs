@@ -132,6 +132,9 @@ fn refused(session: &SessionReport, refusal: &Refusal) -> String {
                 clean::line(by)
             )
         }
+        Refusal::Deleted => format!(
+            "session {id} was deleted here: {left} not taken\nhint: `--log` names another log for the transcript"
+        ),
     }
 }
 
@@ -178,6 +181,7 @@ fn row(session: &SessionReport) -> Value {
         SessionState::Refused(Refusal::GoneOn { seq }) => ("gone_on", json!({ "seq": seq })),
         SessionState::Refused(Refusal::Differs { seq }) => ("differs", json!({ "seq": seq })),
         SessionState::Refused(Refusal::InUse { by }) => ("in_use", json!({ "by": by })),
+        SessionState::Refused(Refusal::Deleted) => ("deleted", Value::Null),
     };
     json!({
         "session": session.session,

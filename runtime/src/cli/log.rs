@@ -7,6 +7,7 @@ use super::log_tail::TailCommand;
 use super::render::{clean, units};
 use super::setup::Setup;
 use super::transfer::Transfer;
+use crate::travelling;
 use clap::{Args, Subcommand};
 use retrace_events::blob::referenced_blobs;
 use retrace_events::log::{LogLocation, StreamFilter, open_log};
@@ -143,7 +144,12 @@ async fn copy(setup: &Setup, from: &dyn EventLog, to: &LogLocation, session: Opt
         return Err(CliError::new(Exit::Usage, "this is the log the sessions are in already"));
     }
     let target = open_log(to).await?;
-    let streams = export::streams(from, session).await?;
+    let (streams, _) = export::with_ancestors(setup, from, session).await?;
+    // The store is the same; what is kept beside the one log comes into it, and what the other one names stays in it.
+    let state = &setup.config.folders.state;
+    for problem in travelling::carry(state, from, target.as_ref(), &streams).await? {
+        setup.output.warn(&clean::line(&format!("the copy lacks files: {problem}")));
+    }
     for store in [false, true] {
         let mut transfer = Transfer::new(target.as_ref(), store);
         let mut blobs = HashSet::new();
@@ -169,6 +175,9 @@ async fn copy(setup: &Setup, from: &dyn EventLog, to: &LogLocation, session: Opt
         }
         let (tally, _) = transfer.finish().await?;
         if store {
+            if let Err(error) = travelling::settle(state, target.as_ref(), &streams).await {
+                setup.output.warn(&clean::line(&format!("their files were not put beside the log: {error}")));
+            }
             setup.output.data(&if setup.output.json {
                 format!("{}\n", json!({ "streams": tally.streams, "stored": tally.stored, "present": tally.present, "blobs": tally.blobs }))
             } else {

@@ -13,6 +13,7 @@ mod chat;
 mod compare;
 mod config;
 mod context;
+mod delete;
 mod demo;
 mod difference;
 mod doctor;
@@ -105,6 +106,7 @@ enum Command {
     Tag(tag::TagCommand),
     Export(export::ExportCommand),
     Import(import::ImportCommand),
+    Delete(delete::DeleteCommand),
     Index(index::IndexCommand),
     Bench(bench::BenchCommand),
     Log(log::LogCommand),
@@ -136,6 +138,7 @@ impl Command {
             Self::Tag(command) => command.run(invocation).await,
             Self::Export(command) => command.run(invocation).await,
             Self::Import(command) => command.run(invocation).await,
+            Self::Delete(command) => command.run(invocation).await,
             Self::Index(command) => command.run(invocation).await,
             Self::Bench(command) => command.run(invocation).await,
             Self::Log(command) => command.run(invocation).await,

@@ -11,7 +11,7 @@ use crate::agent::TurnEnd;
 use crate::config::{Origin, TrustList};
 use clap::Args;
 use retrace_events::control::control_stream;
-use retrace_events::{EventLog, SessionState, StreamId, fold};
+use retrace_events::{EventLog, SessionState, StreamId};
 
 /// Go on with a session, after a crash too
 #[derive(Debug, Args)]
@@ -37,7 +37,7 @@ impl ResumeCommand {
             Some(name) => session_name::find(log.as_ref(), &name).await?,
             None => session_name::last(log.as_ref(), Some(session_name::project(&setup.config.workspace))).await?,
         };
-        let state = fold::load(log.as_ref(), &stream).await?;
+        let state = setup.checkpoints(log.as_ref()).load(log.as_ref(), &stream).await?;
         check_workspace(&setup, &stream, &state)?;
         if state.turn.is_none() && prompt.is_none() && !something_waits(log.as_ref(), &stream, &state).await? {
             let (exit, note) = drive::ending(&TurnEnd::Idle, &state);

@@ -18,8 +18,8 @@ use retrace_events::fold::FilesAt;
 use retrace_events::log::{ClaimError, Holder};
 use retrace_events::mint::SystemMint;
 use retrace_events::payload::session::SessionForkReason;
-use retrace_events::{Mint, StreamId, fold};
-use retrace_sandbox::snapshot::{Brought, SnapshotError, SnapshotStore, TreeId};
+use retrace_events::{Mint, StreamId};
+use retrace_sandbox::snapshot::{Brought, SnapshotError, TreeId};
 use serde_json::json;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -49,14 +49,15 @@ impl RewindCommand {
         let setup = Setup::new(invocation, &self.settings)?;
         let auth = prompt.as_ref().map(|_| setup.auth()).transpose()?;
         let beginning = Beginning::find(&setup, &self.event, prompt.is_some()).await?;
-        let state = fold::load(beginning.log.as_ref(), &beginning.point.stream).await?;
+        // Nobody else may work in the session or its folder meanwhile.
+        let _claim = claim(&beginning).await?;
+        let checkpoints = setup.checkpoints(beginning.log.as_ref());
+        let state = checkpoints.load(beginning.log.as_ref(), &beginning.point.stream).await?;
         super::resume::check_workspace(&setup, &beginning.point.stream, &state)?;
-        beginning.check_files()?;
+        beginning.check_files().await?;
         let (FilesAt::At(tree), Some(plan)) = (&beginning.point.files, &beginning.plan) else {
             return Err(missing_files(&beginning.point, beginning.plan.is_some()));
         };
-        // Nobody else may work in the folder meanwhile.
-        let _claim = claim(&beginning).await?;
         let workspace = folder(&state.workspace)?;
         let found = look(plan, &workspace, state.files.tree(), self.force).await?;
         beginning.tell_if_moved(&setup);
@@ -78,7 +79,7 @@ impl RewindCommand {
         let Some((prompt, auth)) = prompt.zip(auth) else { return Ok(Exit::Done) };
         let cancel = invocation.catch_signals()?;
         let parts = setup.parts(Arc::clone(&beginning.log), &beginning.settings, auth, cancel)?;
-        let state = fold::load(beginning.log.as_ref(), &stream).await?;
+        let state = checkpoints.load(beginning.log.as_ref(), &stream).await?;
         let which = Which::Old { stream, changed: None, state: Box::new(state) };
         drive::drive(&setup, parts, which, Some(FirstPrompt::of(&prompt)), &invocation.place).await
     }
@@ -105,7 +106,7 @@ fn folder(workspace: &str) -> Result<PathBuf, CliError> {
 async fn look(plan: &SnapshotPlan, workspace: &Path, left: Option<&str>, force: bool) -> Result<TreeId, CliError> {
     let (plan, folder, left) = (plan.clone(), workspace.to_owned(), left.and_then(|tree| tree.parse::<TreeId>().ok()));
     let looked = tokio::task::spawn_blocking(move || -> Result<(TreeId, Option<Vec<PathBuf>>), SnapshotError> {
-        let store = SnapshotStore::open(&plan.dir)?;
+        let store = plan.store()?;
         let now = store.take(&folder, &plan.options, None)?.tree;
         let changed = match left {
             Some(left) if left != now && store.has(&left)? => {

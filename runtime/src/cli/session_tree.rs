@@ -5,7 +5,7 @@ use super::sessions;
 use super::setup::Setup;
 use crate::forking::{ForkTree, Kin};
 use retrace_events::payload::session::SessionForkReason;
-use retrace_events::{EventLog, SessionState, fold};
+use retrace_events::{EventLog, SessionState};
 
 /// Prints the newest `limit` trees.
 ///
@@ -17,10 +17,11 @@ pub(super) async fn print(setup: &Setup, log: &dyn EventLog, limit: usize) -> Re
     if !output.json && tree.roots().next().is_some() {
         output.data(&output.data_style().dim(&sessions::head()))?;
     }
+    let checkpoints = setup.checkpoints(log);
     for root in tree.roots().take(limit) {
         for (depth, kin) in tree.below(&root.stream) {
             // One damaged session must not hide the others.
-            match fold::load(log, &kin.stream).await {
+            match checkpoints.load(log, &kin.stream).await {
                 Ok(state) => row(setup, depth, kin, &state)?,
                 Err(error) => output.warn(&format!("{}: {}", kin.stream.id, CliError::from(error).message)),
             }

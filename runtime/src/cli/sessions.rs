@@ -10,7 +10,7 @@ use crate::agent::title_of;
 use clap::Args;
 use retrace_events::fold::TranscriptItem;
 use retrace_events::payload::turn::TurnOutcome;
-use retrace_events::{EventLog, SessionState, StreamId, Token, fold};
+use retrace_events::{EventLog, SessionState, StreamId, Token};
 use serde_json::json;
 
 /// List sessions, the newest first
@@ -41,9 +41,10 @@ impl SessionsCommand {
         if !setup.output.json && !sessions.is_empty() {
             setup.output.data(&setup.output.data_style().dim(&head()))?;
         }
+        let checkpoints = setup.checkpoints(log.as_ref());
         for info in sessions.into_iter().take(self.limit) {
             // One damaged session must not hide the others.
-            match fold::load(log.as_ref(), &info.stream).await {
+            match checkpoints.load(log.as_ref(), &info.stream).await {
                 Ok(state) if setup.output.json => setup.output.json_line(&json(&info.stream, &state, &setup))?,
                 Ok(state) => setup.output.data(&line(&info.stream, &state, &setup))?,
                 Err(error) => {
@@ -72,8 +73,9 @@ pub(super) async fn table(
     let sessions = session_name::all(log, project).await?;
     let more = sessions.len().saturating_sub(limit);
     let mut text = setup.output.note_style().dim(&head());
+    let checkpoints = setup.checkpoints(log);
     for info in sessions.iter().take(limit) {
-        match fold::load(log, &info.stream).await {
+        match checkpoints.load(log, &info.stream).await {
             Ok(state) => text.push_str(&line(&info.stream, &state, setup)),
             Err(error) => text.push_str(&format!("{}: {}\n", info.stream.id, CliError::from(error).message)),
         }

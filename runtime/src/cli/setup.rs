@@ -6,6 +6,7 @@ use super::invocation::Invocation;
 use super::output::Output;
 use super::render::{Detail, Style, Transcript, clean};
 use crate::agent::{AgentParts, LiveSender};
+use crate::checkpoints::Checkpoints;
 use crate::claude::{Auth, ClaudeClient, Endpoint, ModelTable};
 use crate::config::{CompactionChoice, Config, SnapshotChoice};
 use crate::indexing::{IndexMemory, model_of};
@@ -117,7 +118,8 @@ impl Setup {
     ) -> Result<AgentParts, CliError> {
         let values = &self.config.values;
         let mask: Vec<String> = values.mask.iter().map(|name| name.value.clone()).collect();
-        let mask_names = mask.clone();
+        let checkpoints = self.checkpoints(log.as_ref());
+        let snapshots = self.snapshot_plan(log.as_ref());
         Ok(AgentParts {
             memory: Arc::new(IndexMemory::new(
                 Arc::clone(&log),
@@ -140,16 +142,25 @@ impl Setup {
             holder: Holder::this_process(&command_line(), SystemMint.now()),
             context_tokens: values.context_tokens.value,
             api_compaction: values.compaction.value == CompactionChoice::Api,
-            snapshots: self.snapshot_plan(&mask_names),
+            checkpoints,
+            snapshots,
             user_instructions: self.config.folders.config.clone(),
         })
     }
 
+    /// What is kept of the sessions in `log`, so that long ones need not be read from their beginning.
+    #[must_use]
+    pub(crate) fn checkpoints(&self, log: &dyn EventLog) -> Checkpoints {
+        Checkpoints::of_log(&self.config.folders.state, &log.identity())
+    }
+
     /// Where snapshots of the workspace go, unless the user wants none.
-    pub(crate) fn snapshot_plan(&self, mask: &[String]) -> Option<SnapshotPlan> {
-        let choice = self.config.values.snapshots.value;
-        let with_ignored = choice == SnapshotChoice::WithIgnored;
-        (choice != SnapshotChoice::Off).then(|| SnapshotPlan::new(&self.config.folders.state, mask, with_ignored))
+    pub(crate) fn snapshot_plan(&self, log: &dyn EventLog) -> Option<SnapshotPlan> {
+        let values = &self.config.values;
+        let mask: Vec<String> = values.mask.iter().map(|name| name.value.clone()).collect();
+        let with_ignored = values.snapshots.value == SnapshotChoice::WithIgnored;
+        let plan = SnapshotPlan::new(&self.config.folders.state, log.identity(), &mask, with_ignored);
+        (values.snapshots.value != SnapshotChoice::Off).then_some(plan)
     }
 
     /// A transcript in `style`.

@@ -11,7 +11,7 @@ use retrace_events::control::ControlSender;
 use retrace_events::mint::SystemMint;
 use retrace_events::payload::session::SessionControlHandled;
 use retrace_events::payload::{Payload, Session};
-use retrace_events::{CallId, Event, EventLog, SessionState, StreamId, fold};
+use retrace_events::{CallId, Event, EventLog, SessionState, StreamId};
 use serde_json::json;
 use std::sync::Arc;
 
@@ -33,7 +33,7 @@ impl Steered {
         let setup = Setup::for_reading(invocation)?;
         let log = setup.open_log().await?;
         let stream = session_name::find(log.as_ref(), name).await?;
-        let state = fold::load(log.as_ref(), &stream).await?;
+        let state = setup.checkpoints(log.as_ref()).load(log.as_ref(), &stream).await?;
         if state.closed {
             return Err(CliError::new(Exit::Usage, format!("session {} is closed", stream.id)));
         }

@@ -22,6 +22,8 @@ pub(crate) struct Tally {
     pub(crate) present: u64,
     /// Blobs stored, or there already.
     pub(crate) blobs: u64,
+    /// Snapshots stored, or there already.
+    pub(crate) snapshots: u64,
 }
 
 /// How far a stream has come.
@@ -108,7 +110,8 @@ impl<'a> Transfer<'a> {
     async fn flush(&mut self) -> Result<(), CliError> {
         let batch = std::mem::take(&mut self.batch);
         self.batch_bytes = 0;
-        Ok(self.log.append(&batch).await?)
+        // Somebody asked for these sessions: one that was deleted here comes back.
+        Ok(self.log.begin_again(&batch).await?)
     }
 
     /// Refuses when the log has another event in this one's place.

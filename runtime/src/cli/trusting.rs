@@ -31,7 +31,10 @@ pub(crate) async fn ask(setup: &Setup, invocation: &Invocation) -> Result<bool, 
 }
 
 /// A line, read in a thread of its own: a task of the runtime would keep the process from ending.
-async fn answer(invocation: &Invocation) -> Result<String, CliError> {
+///
+/// # Errors
+/// When it cannot be read.
+pub(super) async fn answer(invocation: &Invocation) -> Result<String, CliError> {
     let (sender, answer) = tokio::sync::oneshot::channel();
     let failed = |error: std::io::Error| CliError::new(Exit::Failed, format!("cannot read the answer: {error}"));
     let mut reader = invocation.place.stdin();

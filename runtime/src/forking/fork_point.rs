@@ -1,7 +1,8 @@
 //! Where a fork begins: which event, and with which files.
 
+use crate::checkpoints::Checkpoints;
 use retrace_events::codec::CodecError;
-use retrace_events::fold::{self, FilesAt};
+use retrace_events::fold::FilesAt;
 use retrace_events::payload::tool::ToolEffect;
 use retrace_events::payload::{Payload, Tool, Turn, Workspace};
 use retrace_events::{Event, EventLog, Hash, History, LogError, SessionState, StreamId};
@@ -68,20 +69,30 @@ impl ForkPoint {
     /// # Errors
     /// When there is no such event, or the log cannot be read.
     pub async fn find(log: &dyn EventLog, stream: &StreamId, seq: Option<u64>) -> Result<Self, ForkError> {
+        Self::find_with(&Checkpoints::none(), log, stream, seq).await
+    }
+
+    /// The same, without reading what stands before a checkpoint.
+    ///
+    /// # Errors
+    /// As [`Self::find`].
+    pub async fn find_with(
+        checkpoints: &Checkpoints,
+        log: &dyn EventLog,
+        stream: &StreamId,
+        seq: Option<u64>,
+    ) -> Result<Self, ForkError> {
         let head = log.head(stream).await?.ok_or_else(|| ForkError::NoSession(stream.clone()))?;
         let seq = seq.unwrap_or(head.seq);
         if seq > head.seq {
             return Err(ForkError::NoEvent { stream: stream.clone(), seq, last: head.seq });
         }
         let history = History::of(log, stream).await?.until(seq);
-        let mut state = SessionState::default();
-        fold::continue_from(log, &history, &mut state).await?;
+        let mut state = checkpoints.state(log, &history).await?;
         let mut moved_from = None;
         if state.is_in_a_call() {
-            let before = before_calls(log, stream, seq).await?;
-            let history = history.until(before);
-            state = SessionState::default();
-            fold::continue_from(log, &history, &mut state).await?;
+            let before = before_calls(log, &state, stream, seq).await?;
+            state = checkpoints.state(log, &history.until(before)).await?;
             moved_from = Some(seq);
         }
         if let Some(what) = state.newer.clone() {
@@ -100,11 +111,11 @@ impl ForkPoint {
 }
 
 /// The last event at or before `seq` at which no call was begun and unfinished. A call never stands open across a fork, so it is
-/// looked for in the session's own events alone.
-async fn before_calls(log: &dyn EventLog, stream: &StreamId, seq: u64) -> Result<u64, ForkError> {
+/// looked for in the session's own events alone, from the answer on that asked for the calls.
+async fn before_calls(log: &dyn EventLog, state: &SessionState, stream: &StreamId, seq: u64) -> Result<u64, ForkError> {
     let mut open: Vec<String> = Vec::new();
-    let mut quiet = 0;
-    let mut next = 0;
+    let mut next = last_answer(log, state, stream, seq).await?;
+    let mut quiet = next;
     while next <= seq {
         let limit = usize::try_from(seq + 1 - next).unwrap_or(PAGE).min(PAGE);
         let page = log.read(stream, next, limit).await?;
@@ -126,6 +137,20 @@ async fn before_calls(log: &dyn EventLog, stream: &StreamId, seq: u64) -> Result
         }
     }
     Ok(quiet)
+}
+
+/// The number of the newest answer, which came at or before `seq`; 0 when that was in a session that this one comes from.
+async fn last_answer(log: &dyn EventLog, state: &SessionState, stream: &StreamId, seq: u64) -> Result<u64, LogError> {
+    let mut end = seq + 1;
+    while end > 0 {
+        let from = end.saturating_sub(PAGE as u64);
+        let page = log.read(stream, from, usize::try_from(end - from).unwrap_or(PAGE)).await?;
+        if let Some(answer) = page.iter().rev().find(|envelope| Some(envelope.id) == state.last_answer) {
+            return Ok(answer.seq);
+        }
+        end = from;
+    }
+    Ok(0)
 }
 
 fn follow(open: &mut Vec<String>, tool: &Tool) {

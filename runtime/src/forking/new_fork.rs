@@ -45,8 +45,13 @@ impl NewFork {
         from: &ForkPoint,
     ) -> Result<Writer, LogError> {
         let mut writer = Writer::create(log, mint, self.stream.clone(), from.hash);
+        let session = self.stream.id.to_string();
         let batch = self.events(from);
         writer.append(batch).await?;
+        // Somebody may have deleted the parent before the fork could be seen.
+        if writer.log().head(&from.stream).await?.is_none() {
+            return Err(LogError::NoParent { session, parent: from.stream.id.to_string() });
+        }
         Ok(writer)
     }
 

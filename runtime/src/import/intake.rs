@@ -8,7 +8,7 @@ use super::draft::Draft;
 use super::error::{ImportError, holder};
 use crate::agent::step::step;
 use crate::config::TrustList;
-use retrace_events::log::{Claim, Holder};
+use retrace_events::log::{Claim, Holder, StreamFilter};
 use retrace_events::{Envelope, EventId, EventLog, Hash, LogError, Payload, StreamId, Timestamp};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -37,6 +37,8 @@ pub enum Refusal {
         /// Who, in words.
         by: String,
     },
+    /// It was here and was deleted.
+    Deleted,
 }
 
 /// What became of a session's drafts.
@@ -157,6 +159,11 @@ impl Intake {
                     return Ok(());
                 }
             }
+            // A folder is imported again and again: what somebody deleted does not come back with it.
+            if !self.log.deleted(&StreamFilter::only(&self.stream)).await?.is_empty() {
+                self.refuse(Refusal::Deleted);
+                return Ok(());
+            }
             // Before the first event is there: a crash must not leave a foreign session that passes for the user's own.
             TrustList::load(self.imported_list.clone())?.set(&self.stream.subject(), true)?;
         }
@@ -201,6 +208,11 @@ impl Intake {
             Err(LogError::Fenced { actual_next, .. }) => {
                 self.taken.left += batch.len() as u64;
                 self.taken.refusal = Some(Refusal::GoneOn { seq: actual_next.saturating_sub(1) });
+                Ok(())
+            }
+            Err(LogError::Deleted { .. }) => {
+                self.taken.left += batch.len() as u64;
+                self.taken.refusal = Some(Refusal::Deleted);
                 Ok(())
             }
             Err(error) => Err(error.into()),

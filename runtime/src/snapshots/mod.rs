@@ -6,7 +6,9 @@
 mod giving_back;
 mod snapshot_keeper;
 mod snapshot_plan;
+mod snapshot_publisher;
 
-pub(crate) use giving_back::{bring, restore};
+pub(crate) use giving_back::{bring, fetch, restore};
 pub(crate) use snapshot_keeper::SnapshotKeeper;
 pub use snapshot_plan::SnapshotPlan;
+pub(crate) use snapshot_publisher::SnapshotPublisher;

@@ -4,7 +4,7 @@ use super::snapshot_plan::SnapshotPlan;
 use retrace_events::fold::FilesAt;
 use retrace_events::payload::workspace::{WorkspaceSnapshotFailed, WorkspaceSnapshotted};
 use retrace_events::{CallId, EventId, Payload};
-use retrace_sandbox::snapshot::{Snapshot, SnapshotStore, TreeId};
+use retrace_sandbox::snapshot::{Snapshot, TreeId};
 use std::path::{Path, PathBuf};
 use tokio::task::JoinHandle;
 
@@ -58,7 +58,7 @@ fn tree_of(files: &FilesAt) -> Option<TreeId> {
 }
 
 fn take(plan: &SnapshotPlan, workspace: &Path, previous: Option<TreeId>) -> Taken {
-    let taken = SnapshotStore::open(&plan.dir).and_then(|store| {
+    let taken = plan.store().and_then(|store| {
         // The store may have been cleaned, or the log may come from another machine.
         let known = match previous {
             Some(previous) => store.has(&previous)?.then_some(previous),

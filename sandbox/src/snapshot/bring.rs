@@ -1,7 +1,7 @@
 //! Bringing a folder to a snapshot, in place: only what differs is touched.
 //!
-//! First the folder as it is goes into the store, so nothing that snapshots hold is ever lost. Then all new contents are
-//! written into a folder of their own in it, where a full disk harms nothing; only then are files renamed into their
+//! First the folder as it is goes into the store, so nothing that snapshots hold is ever lost. Then all new files and
+//! folders are made in a folder of their own in it, where a full disk harms nothing; only then are they renamed into their
 //! places, each in one step. What snapshots do not hold (ignored files, secrets, sockets) stays where it is; if it is in
 //! the way, it is put aside under another name.
 
@@ -86,6 +86,17 @@ fn changed_since(
     Ok(SnapshotError::Changed { folder: workspace.path().to_path_buf(), paths, more, now })
 }
 
+/// Whether there is to be a folder where there is none.
+fn is_new_folder(Difference { path, before, after }: &Difference) -> bool {
+    let is_folder = |node: &Option<Node>| matches!(node, Some(Node::Folder { .. }));
+    !path.is_empty() && is_folder(after) && !is_folder(before)
+}
+
+/// What the n-th new folder is called until it is in its place; files have numbers.
+fn folder_name(n: usize) -> Vec<u8> {
+    format!("folder{n}").into_bytes()
+}
+
 struct Work<'a> {
     workspace: &'a Folder,
     /// Makes names that nobody else uses.
@@ -111,9 +122,12 @@ impl Work<'_> {
             .enumerate()
             .map(|(n, (path, node))| NewFile { name: n.to_string().into(), node: node.clone(), path: path.clone() })
             .collect();
-        if !files.is_empty() {
+        let new_folders = wanted.iter().filter(|difference| is_new_folder(difference)).count();
+        if new_folders > 0 || !files.is_empty() {
             let root = self.folder(b"")?;
             self.at(b"", make_folder(&root, staging))?;
+            let staged = self.folder(staging)?;
+            (0..new_folders).try_for_each(|n| self.at(staging, make_folder(&staged, &folder_name(n))))?;
         }
         let jobs = jobs_in(staging, files);
         write_all(self.workspace, objects, snapshot, &jobs, true)?;
@@ -121,9 +135,11 @@ impl Work<'_> {
         for difference in wanted.iter().rev() {
             self.remove(difference)?;
         }
-        for Difference { path, after, .. } in wanted {
-            if let Some(Node::Folder { mode, .. }) = after {
-                self.make(path, *mode)?;
+        let mut staged = (0..new_folders).map(folder_name);
+        for difference in wanted {
+            if let Some(Node::Folder { mode, .. }) = difference.after {
+                let name = if is_new_folder(difference) { staged.next() } else { None };
+                self.make(&difference.path, mode, staging, name.as_deref())?;
             }
         }
         for file in jobs.into_iter().flat_map(|job| job.files) {
@@ -152,15 +168,20 @@ impl Work<'_> {
         }
     }
 
-    /// Makes a folder, or takes the one that is there.
-    fn make(&mut self, path: &[u8], mode: u16) -> Result<(), SnapshotError> {
+    /// Puts a folder there, the one that was made for it where there is one, or takes the one that is there.
+    fn make(&mut self, path: &[u8], mode: u16, staging: &[u8], staged: Option<&[u8]>) -> Result<(), SnapshotError> {
         if !path.is_empty() {
             let (parent, name) = split(path);
             let dir = self.writable(parent)?;
-            match make_folder(&dir, name) {
+            let from = staged.map(|staged| Ok((self.folder(staging)?, staged))).transpose()?;
+            let put = || match &from {
+                Some((from, staged)) => renameat_with(from, os(staged), &dir, os(name), RenameFlags::NOREPLACE),
+                None => make_folder(&dir, name),
+            };
+            match put() {
                 Err(Errno::EXIST) if self.workspace.open_folder(path).is_err() => {
                     self.move_aside(path)?;
-                    self.at(path, make_folder(&dir, name))?;
+                    self.at(path, put())?;
                 }
                 Ok(()) | Err(Errno::EXIST) => {}
                 Err(error) => return self.at(path, Err(error)),
@@ -198,10 +219,14 @@ impl Work<'_> {
 
     /// Gives what is in the way another name.
     fn move_aside(&mut self, path: &[u8]) -> Result<(), SnapshotError> {
+        /// As much of a name is kept, in bytes.
+        const KEPT: usize = 180;
         let (parent, name) = split(path);
         let dir = self.writable(parent)?;
-        let short = name.get(..name.len().min(180)).unwrap_or_default();
-        let aside = [short, b".aside-", self.suffix.as_bytes()].concat();
+        // Names that are cut may have become the same: they are counted, too.
+        let end = std::str::from_utf8(name).map_or(name.len().min(KEPT), |name| name.floor_char_boundary(KEPT));
+        let ending = format!(".aside-{}-{}", self.suffix, self.put_aside.len());
+        let aside = [name.get(..end).unwrap_or_default(), ending.as_bytes()].concat();
         match renameat_with(&dir, os(name), &dir, os(&aside), RenameFlags::NOREPLACE) {
             Ok(()) => {
                 self.put_aside.push(tree::to_path(&tree::join(parent, &aside)));

@@ -93,6 +93,7 @@ struct Worker<'a> {
     shared: &'a Shared<'a>,
     reader: Objects,
     sender: SyncSender<Result<Message, SnapshotError>>,
+    /// A piece as its id names it: its kind's code and then its bytes.
     buffer: Vec<u8>,
 }
 
@@ -151,33 +152,35 @@ impl Worker<'_> {
         loop {
             let mut buffer = std::mem::take(&mut self.buffer);
             buffer.clear();
+            buffer.push(Kind::Piece.code());
             let room = (self.shared.max_bytes - size).min(PIECE as u64);
             let read = file.by_ref().take(room).read_to_end(&mut buffer);
             if let Err(error) = read {
                 return Err(Errno::from_io_error(&error).unwrap_or(Errno::IO).into());
             }
-            size += buffer.len() as u64;
-            let is_last = buffer.len() < PIECE;
-            if !buffer.is_empty() || pieces.is_empty() {
+            let length = buffer.len() - 1;
+            size += length as u64;
+            if length > 0 || pieces.is_empty() {
                 pieces.push(self.store(Kind::Piece, &buffer)?);
             }
             self.buffer = buffer;
-            if is_last {
+            if length < PIECE {
                 break;
             }
         }
         match pieces.as_slice() {
             [piece] => Ok((*piece, size)),
             _ => {
-                let list: Vec<u8> = pieces.iter().flat_map(|piece| *piece.as_bytes()).collect();
+                let mut list = vec![Kind::Pieces.code()];
+                list.extend(pieces.iter().flat_map(|piece| *piece.as_bytes()));
                 Ok((self.store(Kind::Pieces, &list)?, size))
             }
         }
     }
 
-    /// Sends the object off to be written, if it is not there and not on its way.
-    fn store(&self, kind: Kind, bytes: &[u8]) -> Result<ObjectId, Trouble> {
-        let id = ObjectId::of(kind, bytes);
+    /// Sends the object off to be written, if it is not there and not on its way. Its bytes stand behind its kind's code.
+    fn store(&self, kind: Kind, framed: &[u8]) -> Result<ObjectId, Trouble> {
+        let id = ObjectId::of_framed(framed);
         let is_known = match self.reader.has(&id) {
             Ok(is_known) => is_known,
             Err(error) => {
@@ -187,7 +190,7 @@ impl Worker<'_> {
         };
         let is_new = !is_known && self.shared.sent.lock().unwrap_or_else(PoisonError::into_inner).insert(id);
         if is_new {
-            let packed = Packed::of(id, kind, bytes);
+            let packed = self.reader.pack(id, kind, framed.get(1..).unwrap_or_default());
             self.sender.send(Ok(Message::Object(packed))).map_err(|_| Trouble::Stop)?;
         }
         Ok(id)

@@ -133,6 +133,15 @@ impl SnapshotError {
     /// Whether the disk is full.
     #[must_use]
     pub fn is_no_space(&self) -> bool {
-        matches!(self, Self::Io { source, .. } if matches!(source.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded))
+        let full_disk = matches!(self, Self::Io { source, .. } if matches!(source.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded));
+        let full_store = matches!(self, Self::Store { source, .. } if source.downcast_ref().is_some_and(is_full));
+        full_disk || full_store
     }
+}
+
+/// What SQLite says of a full disk; the second where there is no space for the index of its log, which readers need, too.
+fn is_full(error: &rusqlite::Error) -> bool {
+    let extended = error.sqlite_error().map(|error| error.extended_code);
+    error.sqlite_error_code() == Some(rusqlite::ErrorCode::DiskFull)
+        || extended == Some(rusqlite::ffi::SQLITE_IOERR_SHMSIZE)
 }

@@ -59,12 +59,16 @@ impl<'a> Reader<'a> {
     ) -> Result<(), SnapshotError> {
         let mut left = size;
         for piece in self.pieces(id, size, path)? {
-            let bytes = self.get(&piece, Kind::Piece, path)?;
-            if bytes.len() as u64 != left.min(PIECE as u64) {
-                return Err(self.damaged(Kind::Piece, path, "have another length than their folder says".to_owned()));
-            }
-            left -= bytes.len() as u64;
-            sink(&bytes)?;
+            let length = left.min(PIECE as u64);
+            let done = self.objects.with(&piece, Kind::Piece, |bytes| {
+                if bytes.len() as u64 == length {
+                    sink(bytes)
+                } else {
+                    Err(self.damaged(Kind::Piece, path, "have another length than their folder says".to_owned()))
+                }
+            });
+            done.map_err(|fault| self.explain(fault, Kind::Piece, path))??;
+            left -= length;
         }
         Ok(())
     }

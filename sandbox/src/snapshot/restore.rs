@@ -21,6 +21,11 @@ use super::stamp::Time;
 use super::tree::{self, Node};
 use super::writing::{Job, NewFile, make_folder, set_mode, write_all};
 
+/// How often a folder is made anew that another restore removed at once.
+const ATTEMPTS: u32 = 16;
+/// What the owner of a folder needs to work in it.
+const OWNER: u16 = 0o700;
+
 /// How a snapshot is restored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RestoreOptions {
@@ -68,7 +73,10 @@ pub(super) fn restore(
     options: &RestoreOptions,
 ) -> Result<Restored, SnapshotError> {
     // Whether all of it can be read as folders is known before anything is made.
-    let plan = plan(&Reader::new(objects, snapshot), options, into)?;
+    let plan = {
+        let _reading = objects.reading()?;
+        plan(&Reader::new(objects, snapshot), options, into)?
+    };
     let place = Place::find(into)?;
     let partial = Partial::make(&place)?;
     let stamped = fill(objects, snapshot, &plan, &partial.folder, options)?;
@@ -76,7 +84,7 @@ pub(super) fn restore(
     let folder = partial.put(&place)?;
     let rows: Vec<_> = stamped.into_iter().map(|stamped| stamped.row(handed_over_ns)).collect();
     let now_ms = i64::try_from(handed_over_ns / 1_000_000).unwrap_or(i64::MAX);
-    objects.remember(&folder, &rows, &[], now_ms)?;
+    objects.remember(&folder, &rows, &[], now_ms);
     Ok(Restored { folder, files: plan.files, bytes: plan.bytes })
 }
 
@@ -99,8 +107,10 @@ fn plan(reader: &Reader<'_>, options: &RestoreOptions, into: &Path) -> Result<Pl
                 }
             }
         }
+        // Nobody else comes into the root before all is there; a folder that its owner may not use gets its bits last.
+        let is_open = !path.is_empty() && mode & OWNER == OWNER;
         plan.folders.push((path.clone(), mode));
-        plan.jobs.push(Job { folder: path, tree: id, files });
+        plan.jobs.push(Job { folder: path, tree: id, mode: is_open.then_some(mode), files });
         if plan.files + (plan.folders.len() + todo.len()) as u64 > options.max_entries {
             return Err(too_large("files and folders", options.max_entries));
         }
@@ -125,7 +135,8 @@ fn fill(
     }
     let stamped = write_all(root, objects, snapshot, &plan.jobs, options.keeps_set_id)?;
     // From the innermost outwards: a folder that may not be entered comes after what is in it.
-    for (path, mode) in plan.folders.iter().rev() {
+    let closed = plan.folders.iter().zip(&plan.jobs).filter(|(_, job)| job.mode.is_none());
+    for ((path, mode), _) in closed.rev() {
         let set = root.open_folder(path).and_then(|folder| set_mode(&folder, *mode));
         set.map_err(SnapshotError::io("set the permissions of", &root.path_of(path)))?;
     }
@@ -178,8 +189,9 @@ impl Place {
         let Ok(listing) = std::fs::read_dir(&self.parent_path) else { return };
         for entry in listing.flatten().filter(|entry| entry.file_name().as_bytes().starts_with(&prefix)) {
             let name = entry.file_name();
-            let is_abandoned = open_folder(&self.parent, &name).is_ok_and(|folder| lock(&folder).is_ok());
-            if is_abandoned {
+            // Locked until it is gone: whoever has just made it must not take it for their own.
+            let Ok(folder) = open_folder(&self.parent, &name) else { continue };
+            if lock(&folder).is_ok() {
                 let _ = remove_tree(&self.parent, name.as_bytes());
             }
         }
@@ -205,16 +217,26 @@ struct Partial<'a> {
 
 impl<'a> Partial<'a> {
     fn make(place: &'a Place) -> Result<Self, SnapshotError> {
-        let suffix = format!("{}-{}", std::process::id(), Time::now_ns());
-        let name = OsStr::from_bytes(&[place.prefix(), suffix.into_bytes()].concat()).to_owned();
-        let path = place.parent_path.join(&name);
-        let made = make_folder(&place.parent, name.as_bytes()).and_then(|()| {
-            let folder = open_folder(&place.parent, &name)?;
-            lock(&folder)?;
-            Ok(folder)
-        });
+        let mut attempts = 0;
+        let (name, path, made) = loop {
+            attempts += 1;
+            let suffix = format!("{}-{}", std::process::id(), Time::now_ns());
+            let name = OsStr::from_bytes(&[place.prefix(), suffix.into_bytes()].concat()).to_owned();
+            match Self::make_locked(place, &name) {
+                // Another restore of this folder took it for abandoned before it was locked.
+                Err(Errno::NOENT | Errno::AGAIN | Errno::EXIST) if attempts < ATTEMPTS => {}
+                made => break (name.clone(), place.parent_path.join(&name), made),
+            }
+        };
         let folder = made.map_err(SnapshotError::io("make the folder", &path))?;
         Ok(Self { parent: &place.parent, name, folder: Folder::of(folder, path), is_placed: false })
+    }
+
+    fn make_locked(place: &Place, name: &OsStr) -> Result<OwnedFd, Errno> {
+        make_folder(&place.parent, name.as_bytes())?;
+        let folder = open_folder(&place.parent, name)?;
+        lock(&folder)?;
+        if rustix::fs::fstat(&folder)?.st_nlink == 0 { Err(Errno::NOENT) } else { Ok(folder) }
     }
 
     fn put(mut self, place: &Place) -> Result<PathBuf, SnapshotError> {

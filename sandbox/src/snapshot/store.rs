@@ -13,6 +13,7 @@ use super::objects::Objects;
 use super::options::SnapshotOptions;
 use super::reader::Reader;
 use super::restore::{RestoreOptions, Restored, restore};
+use super::stamp::Time;
 use super::stream::{self, Transferred};
 use super::take::{Snapshot, open_workspace, take};
 use super::tree::{self, Node};
@@ -21,9 +22,14 @@ use super::tree::{self, Node};
 ///
 /// Every call blocks. Several may run at once, in one process or in many; only [`SnapshotStore::collect`] waits for
 /// those that write, and they for it.
+///
+/// Logs share the store, and each knows only its own snapshots. So everything is taken and imported on behalf of an owner
+/// ([`SnapshotStore::owned_by`]), and [`SnapshotStore::collect_owned`] removes only what no owner wants. What was taken on
+/// behalf of nobody is never removed by it: that is garbage at worst, and nobody's loss.
 #[derive(Debug, Clone)]
 pub struct SnapshotStore {
     dir: PathBuf,
+    owner: String,
 }
 
 /// How a folder is brought to a snapshot.
@@ -44,7 +50,19 @@ impl SnapshotStore {
     pub fn open(dir: &Path) -> Result<Self, SnapshotError> {
         Objects::open(dir)?;
         let dir = dir.canonicalize().map_err(SnapshotError::io("find", dir))?;
-        Ok(Self { dir })
+        Ok(Self { dir, owner: String::new() })
+    }
+
+    /// The same store, for taking, importing and collecting on behalf of `owner`: a log, by a name that no other log has.
+    #[must_use]
+    pub fn owned_by(self, owner: &str) -> Self {
+        Self { owner: owner.to_owned(), ..self }
+    }
+
+    /// The store's folder.
+    #[must_use]
+    pub fn dir(&self) -> &Path {
+        &self.dir
     }
 
     /// Takes a snapshot of a workspace. When this returns, the snapshot survives a loss of power.
@@ -63,7 +81,7 @@ impl SnapshotStore {
     ) -> Result<Snapshot, SnapshotError> {
         let folder = open_workspace(&self.dir, workspace)?;
         let _lock = Objects::lock_shared(&self.dir)?;
-        let mut objects = Objects::open(&self.dir)?;
+        let mut objects = self.objects()?;
         let taken = take(&mut objects, &folder, options)?;
         let tree = TreeId(taken.root);
         let changed_files = match previous {
@@ -111,7 +129,7 @@ impl SnapshotStore {
     ) -> Result<Brought, SnapshotError> {
         let folder = open_workspace(&self.dir, workspace)?;
         let _lock = Objects::lock_shared(&self.dir)?;
-        bring(&mut Objects::open(&self.dir)?, *snapshot, &folder, options, how.expected, how.force)
+        bring(&mut self.objects()?, *snapshot, &folder, options, how.expected, how.force)
     }
 
     /// What differs between two snapshots, in the order of the paths; all of `after` when there is nothing before.
@@ -171,7 +189,7 @@ impl SnapshotStore {
     ///
     /// When the store fails.
     pub fn has(&self, snapshot: &TreeId) -> Result<bool, SnapshotError> {
-        Objects::open(&self.dir)?.has(&snapshot.0)
+        Objects::open(&self.dir)?.has_root(&snapshot.0)
     }
 
     /// Removes what none of these snapshots needs, nor any that was taken or imported within the grace period: those may
@@ -210,6 +228,43 @@ impl SnapshotStore {
     /// When the stream is damaged, cut, or not whole without what should be known here; no snapshot of it is known then.
     pub fn import(&self, input: impl Read) -> Result<Transferred, SnapshotError> {
         let _lock = Objects::lock_shared(&self.dir)?;
-        stream::import(&mut Objects::open(&self.dir)?, input)
+        stream::import(&mut self.objects()?, input)
     }
+
+    /// Writes down, durably, that the owner wants these snapshots; what is not here is passed over.
+    ///
+    /// # Errors
+    ///
+    /// When the store fails.
+    pub fn own(&self, snapshots: &[TreeId]) -> Result<(), SnapshotError> {
+        let _lock = Objects::lock_shared(&self.dir)?;
+        self.objects()?.own(&ids(snapshots), now_ms())
+    }
+
+    /// Removes what no owner wants any more. This store's owner wants `live`, and what was taken, imported or asked for on its
+    /// behalf within the grace period; the others want what they wanted. For the grace period see [`SnapshotStore::collect`].
+    ///
+    /// # Errors
+    ///
+    /// When the store fails; nothing was removed then.
+    pub fn collect_owned(&self, live: &[TreeId], grace: Duration) -> Result<Collected, SnapshotError> {
+        let _lock = Objects::lock_exclusive(&self.dir)?;
+        let mut objects = self.objects()?;
+        let now_ms = now_ms();
+        let since_ms = now_ms.saturating_sub(i64::try_from(grace.as_millis()).unwrap_or(i64::MAX));
+        let wanted: Vec<TreeId> = objects.own_only(&ids(live), since_ms, now_ms)?.into_iter().map(TreeId).collect();
+        collect(&mut objects, &wanted, grace)
+    }
+
+    fn objects(&self) -> Result<Objects, SnapshotError> {
+        Objects::open_for(&self.dir, &self.owner)
+    }
+}
+
+fn ids(snapshots: &[TreeId]) -> Vec<super::ids::ObjectId> {
+    snapshots.iter().map(|id| id.0).collect()
+}
+
+fn now_ms() -> i64 {
+    i64::try_from(Time::now_ns() / 1_000_000).unwrap_or(i64::MAX)
 }

@@ -71,7 +71,7 @@ fn checked(objects: &Objects, id: &ObjectId, kind: Kind) -> Result<Packed, Fault
     if packed.kind != kind {
         return Err(Fault::Damaged(format!("is kept as a {}", packed.kind.name())));
     }
-    packed.clone().unpack().map_err(Fault::Damaged)?;
+    objects.unpack(&packed, |_| ()).map_err(Fault::Damaged)?;
     Ok(packed)
 }
 
@@ -93,7 +93,7 @@ pub(super) fn import(objects: &mut Objects, input: impl Read) -> Result<Transfer
     loop {
         match input.array()? {
             [OBJECT] => {
-                let packed = read_object(&mut input)?;
+                let packed = read_object(objects, &mut input)?;
                 done.objects += 1;
                 done.bytes += objects.put(&packed)?;
             }
@@ -114,7 +114,7 @@ pub(super) fn import(objects: &mut Objects, input: impl Read) -> Result<Transfer
     Ok(done)
 }
 
-fn read_object(input: &mut Hashing<impl Read>) -> Result<Packed, SnapshotError> {
+fn read_object(objects: &Objects, input: &mut Hashing<impl Read>) -> Result<Packed, SnapshotError> {
     let [kind, compressed] = input.array()?;
     let id = input.id()?;
     let length = u64::from_le_bytes(input.array()?);
@@ -127,15 +127,14 @@ fn read_object(input: &mut Hashing<impl Read>) -> Result<Packed, SnapshotError> 
     input.by_ref().take(stored).read_to_end(&mut data).map_err(|error| refused(&error.to_string()))?;
     let length = usize::try_from(length).map_err(|_| refused("it has an object of impossible size"))?;
     let packed = Packed { id, kind, length, is_compressed: compressed == 1, data };
-    let bytes = packed.clone().unpack().map_err(|reason| refused(&format!("object {id} {reason}")))?;
     // What cannot be read as what it says it is does not come in at all.
-    let form = match kind {
+    let form = objects.unpack(&packed, |bytes| match kind {
         Kind::Piece => Ok(()),
-        Kind::Pieces => tree::decode_pieces(&bytes).map(drop),
-        Kind::Tree => tree::decode(&bytes).map(drop),
-        Kind::Root => tree::Root::decode(&bytes).map(drop),
-    };
-    form.map_err(|reason| refused(&format!("object {id} {reason}")))?;
+        Kind::Pieces => tree::decode_pieces(bytes).map(drop),
+        Kind::Tree => tree::decode(bytes).map(drop),
+        Kind::Root => tree::Root::decode(bytes).map(drop),
+    });
+    form.flatten().map_err(|reason| refused(&format!("object {id} {reason}")))?;
     Ok(packed)
 }
 

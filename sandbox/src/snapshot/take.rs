@@ -7,7 +7,7 @@ use super::digest::{Digested, digest};
 use super::error::SnapshotError;
 use super::folder::Folder;
 use super::ids::{Kind, ObjectId, TreeId};
-use super::objects::{MAX_OBJECT, Objects, Packed, SeenRow};
+use super::objects::{MAX_OBJECT, Objects, SeenRow};
 use super::options::{LeftOutList, SnapshotOptions, WhyLeftOut};
 use super::scan::{Scanned, ScannedFolder, ScannedNode, scan, why};
 use super::seen::{self, Seen};
@@ -73,7 +73,7 @@ pub(super) fn take(
     let now_ms = i64::try_from(began_ns / 1_000_000).unwrap_or(i64::MAX);
     objects.finish(&[root], now_ms)?;
     let gone: Vec<Vec<u8>> = written.known.into_keys().collect();
-    objects.remember(workspace.path(), &written.seen, &gone, now_ms)?;
+    objects.remember(workspace.path(), &written.seen, &gone, now_ms);
     Ok(Taken { root, files: written.files, new_bytes: written.new_bytes, git_state, left_out })
 }
 
@@ -181,7 +181,8 @@ impl Written {
     fn store(&mut self, objects: &mut Objects, kind: Kind, bytes: &[u8]) -> Result<ObjectId, SnapshotError> {
         let id = ObjectId::of(kind, bytes);
         if !objects.has(&id)? {
-            self.new_bytes += objects.put(&Packed::of(id, kind, bytes))?;
+            let packed = objects.pack(id, kind, bytes);
+            self.new_bytes += objects.put(&packed)?;
         }
         Ok(id)
     }

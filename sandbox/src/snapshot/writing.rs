@@ -1,7 +1,7 @@
 //! Writing files of a snapshot, several at once.
 //!
-//! Everything is made new (`O_EXCL`, never through a link) in a folder that is opened beneath the root, with no
-//! permission for others until it is whole; then it gets its own permission bits.
+//! Everything is made new (`O_EXCL`, never through a link) in a folder that is opened beneath the root. Where that folder
+//! stands, nobody else may come until all is whole: the caller sees to it.
 
 use std::fs::File;
 use std::io::Write as _;
@@ -23,6 +23,7 @@ use super::stamp::Stamp;
 use super::tree::{self, Node};
 
 const MAX_WORKERS: usize = 8;
+/// Set-user and set-group bits: a file gets them when nothing is written to it any more.
 const SPECIAL_BITS: u16 = 0o6000;
 
 /// Files to be written into one folder.
@@ -32,6 +33,8 @@ pub(super) struct Job {
     pub(super) folder: Vec<u8>,
     /// The tree that it is to become; of no importance where the stamps are not asked for.
     pub(super) tree: ObjectId,
+    /// The permission bits that it gets when its files are there.
+    pub(super) mode: Option<u16>,
     pub(super) files: Vec<NewFile>,
 }
 
@@ -62,7 +65,8 @@ pub(super) fn write_all(
         for connection in connections {
             let (next, failed, stamped) = (&next, &failed, &stamped);
             scope.spawn(move || {
-                let writer = Writer { root, reader: Reader::new(&connection, snapshot), keeps_set_id };
+                let reader = Reader::new(&connection, snapshot);
+                let writer = Writer { root, objects: &connection, reader, keeps_set_id };
                 while let Some(job) = jobs.get(next.fetch_add(1, Ordering::Relaxed)) {
                     match writer.job(job) {
                         Ok(done) => stamped.lock().unwrap_or_else(PoisonError::into_inner).push(done),
@@ -102,42 +106,57 @@ impl Stamped {
 
 struct Writer<'a> {
     root: &'a Folder,
+    objects: &'a Objects,
     reader: Reader<'a>,
     keeps_set_id: bool,
 }
 
 impl Writer<'_> {
     fn job(&self, job: &Job) -> Result<Stamped, SnapshotError> {
-        let failed = |path: &[u8]| SnapshotError::io("write", &self.root.path_of(path));
-        let dir = self.root.open_folder(&job.folder).map_err(failed(&job.folder))?;
+        // Made only when it is needed, which is rarely.
+        let failed_to =
+            |action, path: &[u8], error: std::io::Error| SnapshotError::io(action, &self.root.path_of(path))(error);
+        let dir = self.root.open_folder(&job.folder);
+        let dir = dir.map_err(|error| failed_to("open the folder", &job.folder, error.into()))?;
+        let _reading = self.objects.reading()?;
         let mut files = Vec::with_capacity(job.files.len());
         for NewFile { name, node, path } in &job.files {
             match node {
                 Node::File { mode, size, id } => {
                     let mode = if self.keeps_set_id { *mode } else { mode & !SPECIAL_BITS };
-                    let file = self.file(&dir, name, *size, id, path)?;
-                    let stamp = finish(&file, mode).map_err(failed(path))?;
+                    let file = create(&dir, name, mode);
+                    let mut file = file.map_err(|error| failed_to("create", path, error.into()))?;
+                    let write = |bytes: &[u8]| file.write_all(bytes).map_err(|error| failed_to("write", path, error));
+                    self.reader.contents(id, *size, path, write)?;
+                    let stamp = finish(&file, mode).map_err(|error| failed_to("write", path, error.into()))?;
                     files.push((name.clone(), stamp, *id));
                 }
-                Node::Link { target } => make_link(&dir, name, target).map_err(failed(path))?,
+                Node::Link { target } => {
+                    make_link(&dir, name, target).map_err(|error| failed_to("write", path, error.into()))?;
+                }
                 Node::Folder { .. } => {}
             }
         }
+        if let Some(mode) = job.mode {
+            let set = set_mode(&dir, mode);
+            set.map_err(|error| failed_to("set the permissions of", &job.folder, error.into()))?;
+        }
         Ok(Stamped { folder: job.folder.clone(), tree: job.tree, files })
-    }
-
-    fn file(&self, dir: &OwnedFd, name: &[u8], size: u64, id: &ObjectId, path: &[u8]) -> Result<File, SnapshotError> {
-        let flags = OFlags::CREATE | OFlags::EXCL | OFlags::WRONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        let opened = openat(dir, os(name), flags, Mode::from_raw_mode(0o600));
-        let target = self.root.path_of(path);
-        let mut file = File::from(opened.map_err(SnapshotError::io("create", &target))?);
-        self.reader
-            .contents(id, size, path, |bytes| file.write_all(bytes).map_err(SnapshotError::io("write", &target)))?;
-        Ok(file)
     }
 }
 
+/// A new file, with the permission bits it is to have as far as this process may give them by default.
+fn create(dir: &OwnedFd, name: &[u8], mode: u16) -> Result<File, Errno> {
+    let flags = OFlags::CREATE | OFlags::EXCL | OFlags::WRONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let mode = Mode::from_raw_mode(u32::from(mode & !SPECIAL_BITS));
+    openat(dir, os(name), flags, mode).map(File::from)
+}
+
 fn finish(file: &File, mode: u16) -> Result<Stamp, Errno> {
+    let stamp = Stamp::of_stat(&fstat(file)?);
+    if stamp.mode == mode {
+        return Ok(stamp);
+    }
     fchmod(file, Mode::from_raw_mode(u32::from(mode)))?;
     Ok(Stamp::of_stat(&fstat(file)?))
 }
@@ -176,7 +195,7 @@ pub(super) fn jobs_in(folder: &[u8], files: Vec<NewFile>) -> Vec<Job> {
     let mut jobs = Vec::new();
     let mut files = files.into_iter().peekable();
     while files.peek().is_some() {
-        jobs.push(Job { folder: folder.to_vec(), tree, files: files.by_ref().take(AT_ONCE).collect() });
+        jobs.push(Job { folder: folder.to_vec(), tree, mode: None, files: files.by_ref().take(AT_ONCE).collect() });
     }
     jobs
 }

@@ -3,6 +3,7 @@
 use super::*;
 use crate::control::Inbox;
 use crate::log::{LogError, SqliteLog};
+use crate::mint::Mint as _;
 use crate::testing::EventMaker;
 use futures::FutureExt;
 use std::sync::atomic::Ordering;
@@ -118,4 +119,26 @@ async fn an_inbox_and_its_waiting_can_move_between_tasks() {
     let (event, mut inbox) = waiting.await.unwrap();
     assert_eq!(event, sent);
     assert_eq!(inbox.try_next().await.unwrap(), None);
+}
+
+#[tokio::test]
+async fn whoever_waits_hears_that_the_session_was_deleted_and_nobody_can_send() {
+    let (log, session): (Arc<dyn EventLog>, _) = (Arc::new(MemoryLog::new()), example_stream("deleted"));
+    let mint = crate::mint::SystemMint;
+    let sender = || ControlSender::new(Arc::clone(&log), Arc::new(mint), &session);
+    let first = sender();
+    let mut inbox = Inbox::open(Arc::clone(&log), &session, 0);
+    first.send(prompt("before")).await.unwrap();
+    inbox.next().await.unwrap();
+    let waiting = tokio::spawn(async move { inbox.next().await });
+    let stream = control_stream(&session);
+    let deletion = crate::log::Deletion { stream: stream.clone(), id: mint.event_id(), at: mint.now() };
+    log.delete(&deletion).await.unwrap();
+    let deleted = |error: &LogError| matches!(error, LogError::Deleted { stream: of } if *of == stream);
+    let heard = waiting.await.unwrap().unwrap_err();
+    assert!(deleted(&heard), "{heard}");
+    for sender in [first, sender()] {
+        let refused = sender.send(prompt("after")).await.unwrap_err();
+        assert!(deleted(&refused), "{refused}");
+    }
 }

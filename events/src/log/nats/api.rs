@@ -5,8 +5,8 @@ use super::message::Incoming;
 use super::object_blobs::ObjectBlobs;
 use super::presence::Held;
 use super::{ALL_EVENTS, STREAM};
-use crate::hash::Hash;
 use crate::id::StreamId;
+use crate::log::batch::Ending;
 use crate::log::chain::damaged;
 use crate::log::{Head, LogError};
 use async_nats::jetstream::{self, stream::RawMessageBuilder, stream::RawMessageErrorKind};
@@ -37,6 +37,8 @@ pub(super) struct Remote {
     pub(super) turns: Semaphore,
     /// Positions the server said are deleted.
     pub(super) deleted: Mutex<Arc<HashSet<u64>>>,
+    /// Streams that this handle began again, and the position of the tombstone that was there.
+    pub(super) begun_again: Mutex<HashMap<StreamId, u64>>,
     /// Streams that are held through this handle.
     pub(super) held: Held,
 }
@@ -46,12 +48,14 @@ pub(super) struct Remote {
 pub(super) struct Last {
     pub(super) head: Head,
     pub(super) position: u64,
+    /// Whether it is a tombstone.
+    pub(super) is_deleted: bool,
 }
 
 impl Last {
     /// What a fence compares.
-    pub(super) const fn link(&self) -> (u64, Hash) {
-        (self.head.seq, self.head.hash)
+    pub(super) const fn ending(&self) -> Ending {
+        Ending { seq: self.head.seq, hash: self.head.hash, is_deleted: self.is_deleted }
     }
 }
 
@@ -95,6 +99,7 @@ impl Remote {
             known: Mutex::default(),
             turns: Semaphore::new(if replicas > 1 { TURNS } else { 1 }),
             deleted: Mutex::default(),
+            begun_again: Mutex::default(),
             held: Held::default(),
         }
     }
@@ -171,6 +176,20 @@ impl Remote {
             Some(error) if error.error_code().0 == STREAM_NOT_FOUND => Err(self.gone()),
             Some(error) => Err(self.unavailable(&error)),
         }
+    }
+
+    /// The last event of `stream`, unless it was deleted.
+    pub(super) async fn living(&self, stream: &StreamId) -> Result<Option<Last>, LogError> {
+        Ok(self.last_of(stream).await?.filter(|last| !last.is_deleted))
+    }
+
+    /// Removes the messages of `stream` that stand before `position`.
+    pub(super) async fn purge(&self, stream: &StreamId, position: u64) -> Result<(), LogError> {
+        let purge = || async {
+            let purged = self.stream.purge().filter(stream.subject()).sequence(position).into_future();
+            self.unless_broken(purged).await?.map_err(|e| self.unavailable(&e))
+        };
+        twice(purge).await.map(drop)
     }
 
     /// Publishes a message and waits for its ack. `None` when there was no answer.

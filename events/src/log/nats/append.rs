@@ -6,9 +6,11 @@
 use super::api::{Ack, Last, Remote};
 use super::message::Outgoing;
 use crate::blob::BlobStore;
-use crate::log::LogError;
-use crate::log::batch::{CheckedBatch, Verdict, id_taken};
+use crate::id::StreamId;
+use crate::log::batch::{CheckedBatch, Link, Verdict, id_taken};
+use crate::log::{Deletion, LogError};
 use async_nats::HeaderMap;
+use std::sync::PoisonError;
 use std::time::Duration;
 use tokio::time::Instant;
 
@@ -26,6 +28,9 @@ const AROUND_BYTES: usize = 16 * 1024;
 
 /// The most bytes of one batch that the server has to hold until its commit.
 const BATCH_BYTES: usize = 32 * 1024 * 1024;
+
+/// The most streams of which a handle knows that it began them again.
+const MAX_BEGUN: usize = 100_000;
 
 const EXPECTED: &str = "Nats-Expected-Last-Subject-Sequence";
 const BATCH_ID: &str = "Nats-Batch-Id";
@@ -52,11 +57,12 @@ enum Told {
 }
 
 impl Remote {
-    /// As [`crate::log::EventLog::append`].
-    pub(super) async fn append(&self, batch: CheckedBatch<'_>) -> Result<(), LogError> {
+    /// As [`crate::log::EventLog::append`], or, with `begins_again`, as [`crate::log::EventLog::begin_again`].
+    pub(super) async fn append(&self, batch: CheckedBatch<'_>, begins_again: bool) -> Result<(), LogError> {
         let (stream, head, first_id) =
             (batch.stream.clone(), batch.head, batch.events.first().map(|event| event.envelope.id));
-        let fence = Fence { first_seq: batch.first_seq, prev_hash: batch.prev_hash, last: (head.seq, head.hash) };
+        let is_deleted = batch.events.last().is_some_and(|event| Deletion::stands_in(event.envelope));
+        let fence = Fence(batch.link(begins_again));
         // What we remember saves a question when it fits; when it does not, it proves nothing.
         let mut last = self.recall(&stream);
         if fence.verdict(last) != Verdict::Store {
@@ -70,15 +76,24 @@ impl Remote {
                 Verdict::Store => {}
                 Verdict::AlreadyStored => return Ok(()),
                 Verdict::Fenced { actual_next } => {
-                    return Err(LogError::Fenced { stream, tried: fence.first_seq, actual_next });
+                    return Err(LogError::Fenced { stream, tried: fence.0.first_seq, actual_next });
                 }
+                Verdict::Deleted => return Err(LogError::Deleted { stream }),
             }
             if let Some(batch) = batch.take() {
+                if let Some(tombstone) = last.filter(|last| last.is_deleted) {
+                    // What a deletion that was broken off has left.
+                    self.purge(&stream, tombstone.position).await?;
+                    self.note_life(&stream, tombstone.position);
+                }
                 messages = Some(self.messages(batch).await?);
             }
             let told = self.try_publish(&stream.subject(), messages.as_deref().unwrap_or_default(), last).await?;
             if let Told::Stored(position) = told {
-                self.remember(&stream, Last { head, position });
+                self.remember(&stream, Last { head, position, is_deleted });
+                if let Some(tombstone) = last.filter(|last| last.is_deleted) {
+                    self.forget_tombstone(&stream, tombstone).await;
+                }
                 return Ok(());
             }
             last = self.last_of(&stream).await?;
@@ -100,13 +115,14 @@ impl Remote {
         let server_limit = self.client.max_payload().saturating_sub(AROUND_BYTES);
         let inline_bytes = INLINE_BYTES.min(server_limit).min(BATCH_BYTES / batch.events.len().max(1));
         let mut messages = Vec::with_capacity(batch.events.len());
+        let life = self.begun_again.lock().unwrap_or_else(PoisonError::into_inner).get(batch.stream).copied();
         for event in batch.events {
             let blob = if event.bytes.len() > inline_bytes {
                 Some(self.blobs.put(&event.envelope.payload).await?.hash)
             } else {
                 None
             };
-            messages.push(Outgoing::new(event, blob)?);
+            messages.push(Outgoing::new(event, blob, life)?);
         }
         Ok(messages)
     }
@@ -154,6 +170,22 @@ impl Remote {
         }
     }
 
+    /// Notes that a stream begins again, in the place of a tombstone.
+    fn note_life(&self, stream: &StreamId, tombstone: u64) {
+        let mut begun = self.begun_again.lock().unwrap_or_else(PoisonError::into_inner);
+        if begun.len() >= MAX_BEGUN {
+            begun.clear();
+        }
+        begun.insert(stream.clone(), tombstone);
+    }
+
+    /// Takes the tombstone out of a stream that has begun again. Where it stays, readers pass over it.
+    async fn forget_tombstone(&self, stream: &StreamId, tombstone: Last) {
+        if let Err(error) = self.purge(stream, tombstone.position + 1).await {
+            tracing::debug!(%stream, %error, "a tombstone stays behind a stream that has begun again");
+        }
+    }
+
     fn told(&self, ack: Ack) -> Result<Told, LogError> {
         let Some(error) = ack.error else {
             return Ok(match ack {
@@ -179,14 +211,10 @@ impl Remote {
 }
 
 /// What the batch has to meet.
-struct Fence {
-    first_seq: u64,
-    prev_hash: crate::hash::Hash,
-    last: (u64, crate::hash::Hash),
-}
+struct Fence(Link);
 
 impl Fence {
     fn verdict(&self, last: Option<Last>) -> Verdict {
-        crate::log::batch::verdict(self.first_seq, self.prev_hash, self.last, last.map(|last| last.link()))
+        self.0.verdict(last.map(|last| last.ending()))
     }
 }

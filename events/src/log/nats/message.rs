@@ -12,7 +12,7 @@ use crate::hash::Hash;
 use crate::id::StreamId;
 use crate::log::batch::CheckedEvent;
 use crate::log::chain::{StoredEvent, damaged};
-use crate::log::{Head, LogError};
+use crate::log::{Deletion, Head, LogError};
 use async_nats::{HeaderMap, HeaderValue, header::NATS_MESSAGE_ID};
 use bytes::Bytes;
 use std::str::FromStr;
@@ -29,10 +29,16 @@ pub(super) struct Outgoing {
 }
 
 impl Outgoing {
-    /// The message of `event`, whose payload is in `payload_blob` when that is given.
-    pub(super) fn new(event: CheckedEvent<'_>, payload_blob: Option<Hash>) -> Result<Self, LogError> {
+    /// The message of `event`, whose payload is in `payload_blob` when that is given. `life` tells the event from the same
+    /// one before its stream was deleted, which the server may remember.
+    pub(super) fn new(
+        event: CheckedEvent<'_>,
+        payload_blob: Option<Hash>,
+        life: Option<u64>,
+    ) -> Result<Self, LogError> {
         let mut headers = HeaderMap::new();
-        headers.insert(NATS_MESSAGE_ID, event.envelope.id.to_string());
+        let id = event.envelope.id;
+        headers.insert(NATS_MESSAGE_ID, life.map_or_else(|| id.to_string(), |life| format!("{id}.{life}")));
         headers.insert(HASH, event.hash.to_string());
         headers.insert(SEQ, event.envelope.seq.to_string());
         let body = match payload_blob {
@@ -78,7 +84,13 @@ impl Incoming {
             None => self.stored.restore(&self.subject, self.seq, None)?,
             Some(_) => self.stub()?,
         };
-        Ok(Last { head: Head { seq: self.seq, hash: self.stored.hash, at: envelope.at }, position: self.position })
+        let head = Head { seq: self.seq, hash: self.stored.hash, at: envelope.at };
+        Ok(Last { head, position: self.position, is_deleted: Deletion::stands_in(&envelope) })
+    }
+
+    /// Whether it is a tombstone.
+    pub(super) fn is_tombstone(&self) -> bool {
+        codec::decode_envelope(&self.stored.bytes).is_ok_and(|envelope| Deletion::stands_in(&envelope))
     }
 
     /// Its stream.

@@ -2,10 +2,14 @@
 //!
 //! The Object Store has no reading by range: what stands before the range is received and thrown away.
 
+use super::named_objects::modified;
 use crate::blob::{BlobRef, BlobStore, damaged_blob, is_whole};
 use crate::hash::Hash;
+use crate::id::Timestamp;
 use crate::log::LogError;
-use async_nats::jetstream::object_store::{GetErrorKind, InfoErrorKind, ObjectStore, PutError};
+use crate::mint::{Mint, SystemMint};
+use async_nats::jetstream::Context;
+use async_nats::jetstream::object_store::{GetErrorKind, InfoErrorKind, ObjectInfo, ObjectStore, PutError};
 use async_trait::async_trait;
 use std::error::Error as _;
 use std::ops::Range;
@@ -13,21 +17,25 @@ use std::time::Duration;
 use tokio::io::AsyncReadExt;
 
 /// How long the server may be silent while an object is read.
-const SILENCE: Duration = Duration::from_secs(10);
+pub(super) const SILENCE: Duration = Duration::from_secs(10);
 
 /// How much is read at a time, in bytes.
-const STEP_BYTES: usize = 128 * 1024;
+pub(super) const STEP_BYTES: usize = 128 * 1024;
 
 /// How long writing may take, beside what its size adds.
-const PUT: Duration = Duration::from_secs(30);
+pub(super) const PUT: Duration = Duration::from_secs(30);
 
 /// The slowest writing that is waited for, in bytes a second.
-const SLOWEST: u64 = 256 * 1024;
+pub(super) const SLOWEST: u64 = 256 * 1024;
+
+/// For how long a blob that was put is not put again, in milliseconds: half of the time that new ones are not removed.
+const YOUNG_MS: u64 = crate::blob::GRACE_MS / 2;
 
 /// A bucket of blobs.
 #[derive(Clone)]
 pub(super) struct ObjectBlobs {
-    store: ObjectStore,
+    pub(super) store: ObjectStore,
+    pub(super) context: Context,
     location: String,
 }
 
@@ -39,15 +47,15 @@ impl std::fmt::Debug for ObjectBlobs {
 
 impl ObjectBlobs {
     /// The blobs in `store`.
-    pub(super) const fn new(store: ObjectStore, location: String) -> Self {
-        Self { store, location }
+    pub(super) const fn new(store: ObjectStore, context: Context, location: String) -> Self {
+        Self { store, context, location }
     }
 
-    fn unavailable(&self, why: &dyn std::fmt::Display) -> LogError {
+    pub(super) fn unavailable(&self, why: &dyn std::fmt::Display) -> LogError {
         LogError::Unavailable { location: self.location.clone(), why: why.to_string() }
     }
 
-    fn put_failed(&self, error: &PutError) -> LogError {
+    pub(super) fn put_failed(&self, error: &PutError) -> LogError {
         // The library gives the server's answer as text only.
         let why = error.source().map_or_else(|| error.to_string(), |source| format!("{error}: {source}"));
         let is_full = ["maximum bytes exceeded", "insufficient", "resource limits exceeded", "resources exceeded"];
@@ -55,6 +63,16 @@ impl ObjectBlobs {
             return LogError::Full { location: self.location.clone(), why };
         }
         self.unavailable(&why)
+    }
+
+    /// Whether the blob is there and will stay: one that lies there for long may be about to be removed, so it is put again.
+    async fn is_here(&self, hash: Hash, size_bytes: u64) -> Result<bool, LogError> {
+        let young = Timestamp(SystemMint.now().0.saturating_sub(YOUNG_MS));
+        match self.store.info(hash.to_string()).await {
+            Ok(info) => Ok(!info.deleted && info.size as u64 == size_bytes && modified(&info) > young),
+            Err(e) if e.kind() == InfoErrorKind::NotFound => Ok(false),
+            Err(e) => Err(self.unavailable(&e)),
+        }
     }
 
     async fn read_object(&self, hash: Hash, range: &Range<u64>) -> Result<Vec<u8>, LogError> {
@@ -95,7 +113,7 @@ impl ObjectBlobs {
 impl BlobStore for ObjectBlobs {
     async fn put(&self, bytes: &[u8]) -> Result<BlobRef, LogError> {
         let (hash, size_bytes) = (Hash::of(bytes), bytes.len() as u64);
-        if self.size(hash).await? == Some(size_bytes) {
+        if self.is_here(hash, size_bytes).await? {
             return Ok(BlobRef { hash, size_bytes });
         }
         let mut reader = bytes;
@@ -110,6 +128,15 @@ impl BlobStore for ObjectBlobs {
 
     async fn read(&self, hash: Hash, range: Range<u64>) -> Result<Vec<u8>, LogError> {
         self.read_object(hash, &range).await
+    }
+
+    async fn list(&self) -> Result<Vec<BlobRef>, LogError> {
+        let blob = |info: &ObjectInfo| Some(BlobRef { hash: info.name.parse().ok()?, size_bytes: info.size as u64 });
+        Ok(self.infos().await?.iter().filter_map(blob).collect())
+    }
+
+    async fn remove(&self, hash: Hash, not_after: Timestamp) -> Result<bool, LogError> {
+        self.remove_named(&hash.to_string(), not_after).await
     }
 
     async fn size(&self, hash: Hash) -> Result<Option<u64>, LogError> {

@@ -31,8 +31,18 @@ pub(super) struct Page {
 impl Remote {
     /// As [`crate::log::EventLog::read`].
     pub(super) async fn read(&self, stream: &StreamId, from_seq: u64, limit: usize) -> Result<Vec<Envelope>, LogError> {
+        match self.read_there(stream, from_seq, limit).await {
+            // It may have been deleted while it was read.
+            Err(LogError::Damaged { .. }) if self.last_of(stream).await?.is_some_and(|last| last.is_deleted) => {
+                Ok(Vec::new())
+            }
+            read => read,
+        }
+    }
+
+    async fn read_there(&self, stream: &StreamId, from_seq: u64, limit: usize) -> Result<Vec<Envelope>, LogError> {
         let subject = stream.subject();
-        let Some(last) = self.last_of(stream).await? else { return Ok(Vec::new()) };
+        let Some(last) = self.living(stream).await? else { return Ok(Vec::new()) };
         let expected = (last.head.seq + 1).saturating_sub(from_seq).min(limit as u64);
         if expected == 0 {
             return Ok(Vec::new());
@@ -44,6 +54,10 @@ impl Remote {
             for message in self.some_messages(&subject, position, expected - events.len()).await? {
                 let seq = from_seq + events.len() as u64;
                 if message.seq != seq {
+                    if message.is_tombstone() {
+                        position = message.position + 1;
+                        continue;
+                    }
                     return Err(damaged(
                         &subject,
                         seq,
@@ -91,8 +105,8 @@ impl Remote {
         Ok(Page { events, more: reached < last })
     }
 
-    /// As [`crate::log::EventLog::streams`].
-    pub(super) async fn streams(&self, filter: &StreamFilter) -> Result<Vec<StreamInfo>, LogError> {
+    /// The streams that `filter` means: the deleted ones, or the others.
+    pub(super) async fn streams(&self, filter: &StreamFilter, deleted: bool) -> Result<Vec<StreamInfo>, LogError> {
         let listed = self.stream.info_builder().subjects(subject_of(filter)).fetch().await;
         let listed = listed.map_err(|e| self.unavailable(&e))?;
         let subjects: Vec<(String, usize)> = listed.try_collect().await.map_err(|e| self.unavailable(&e))?;
@@ -101,7 +115,9 @@ impl Remote {
         for some in subjects.chunks(BATCH) {
             for message in self.fetch_last(some).await? {
                 let last = message.last()?;
-                found.push((last.position, StreamInfo { stream: message.stream()?, head: last.head }));
+                if last.is_deleted == deleted {
+                    found.push((last.position, StreamInfo { stream: message.stream()?, head: last.head }));
+                }
             }
         }
         found.sort_by_key(|(position, _)| std::cmp::Reverse(*position));
@@ -134,7 +150,9 @@ impl Remote {
         while low < high {
             let middle = low + (high - low) / 2;
             let Some(found) = self.next_message(subject, middle).await? else { break };
-            match found.seq.cmp(&from_seq) {
+            // A stream that has begun again stands behind its tombstone.
+            let order = if found.is_tombstone() { std::cmp::Ordering::Less } else { found.seq.cmp(&from_seq) };
+            match order {
                 std::cmp::Ordering::Equal => return Ok(found.position),
                 std::cmp::Ordering::Less => low = found.position + 1,
                 std::cmp::Ordering::Greater => high = middle - 1,

@@ -14,7 +14,7 @@ use async_nats::jetstream::{Context, context::ContextBuilder};
 use std::time::Duration;
 
 /// The bucket of the blobs.
-const BUCKET: &str = "retrace_blobs";
+pub(super) const BUCKET: &str = "retrace_blobs";
 
 /// The version of the message layout, kept with the stream.
 const LAYOUT: u32 = 1;
@@ -47,7 +47,7 @@ pub(super) async fn open(connection: Connection, options: &NatsOptions) -> Resul
     check(&connection.location, &info)?;
     let store = bucket(&connection, &context, &info.config, may_shrink).await?;
     let stream = context.get_stream_no_info(STREAM).await.map_err(|e| connection.unavailable(&e))?;
-    let blobs = ObjectBlobs::new(store, connection.location.clone());
+    let blobs = ObjectBlobs::new(store, context.clone(), connection.location.clone());
     Ok((Remote::new(connection, context, stream, blobs, info.config.num_replicas), info))
 }
 
@@ -162,10 +162,8 @@ fn check(location: &str, info: &Info) -> Result<(), LogError> {
     if info.state.bytes > limit / 5 * 4 {
         tracing::warn!(%location, bytes = info.state.bytes, limit, "the log is nearly full: raise the stream's max_bytes");
     }
-    let deleted = info.state.deleted_count.unwrap_or_default();
-    if deleted > 0 {
-        tracing::warn!(%location, deleted, "messages are gone from the log; if nobody purged a session, it is damaged: `retrace log verify`");
-    }
+    // Deleted sessions are among them: `log verify` tells what is missing.
+    tracing::debug!(%location, deleted = info.state.deleted_count.unwrap_or_default(), "messages that are gone from the log");
     Ok(())
 }
 

@@ -7,9 +7,10 @@
 use super::failure::sqlite_failed;
 use super::query::signed;
 use super::tail::Tail;
+use crate::envelope::Envelope;
 use crate::hash::Hash;
 use crate::id::{EventId, StreamId, Timestamp};
-use crate::log::batch::{self, Verdict};
+use crate::log::batch::{self, Ending, Verdict};
 use crate::log::chain::StoredEvent;
 use crate::log::{Head, LogError};
 use rusqlite::{Connection, ErrorCode, OptionalExtension, Transaction, TransactionBehavior, params};
@@ -33,6 +34,8 @@ pub(super) struct Append {
     /// The stream's head once this is stored.
     pub(super) head: Head,
     pub(super) rows: Vec<Row>,
+    /// Whether it may take the place of a tombstone.
+    pub(super) begins_again: bool,
 }
 
 /// One event.
@@ -44,6 +47,20 @@ pub(super) struct Row {
     pub(super) kind: String,
     pub(super) payload_bytes: usize,
     pub(super) stored: StoredEvent,
+}
+
+impl Row {
+    /// The row of `envelope`, which is stored as `stored`.
+    pub(super) fn of(envelope: &Envelope, stored: StoredEvent) -> Self {
+        Self {
+            id: envelope.id,
+            seq: envelope.seq,
+            at: envelope.at,
+            kind: envelope.kind.clone(),
+            payload_bytes: envelope.payload.len(),
+            stored,
+        }
+    }
 }
 
 /// Whether the batch was stored, or why it was refused.
@@ -168,15 +185,21 @@ fn size_bytes(job: &Job) -> usize {
 }
 
 /// Checks the batch against its stream and inserts it.
-fn apply(transaction: &Transaction<'_>, append: &Append) -> rusqlite::Result<Outcome> {
+pub(super) fn apply(transaction: &Transaction<'_>, append: &Append) -> rusqlite::Result<Outcome> {
     let known = find_stream(transaction, &append.stream)?;
-    let head = known.map(|(_, seq, hash)| (seq, hash));
-    match batch::verdict(append.first_seq, append.prev_hash, (append.head.seq, append.head.hash), head) {
+    let link = batch::Link {
+        first_seq: append.first_seq,
+        prev_hash: append.prev_hash,
+        last: (append.head.seq, append.head.hash),
+        begins_again: append.begins_again,
+    };
+    match link.verdict(known.map(|known| known.ending)) {
         Verdict::AlreadyStored => return Ok(Ok(())),
         Verdict::Fenced { actual_next } => {
             let (stream, tried) = (append.stream.clone(), append.first_seq);
             return Ok(Err(LogError::Fenced { stream, tried, actual_next }));
         }
+        Verdict::Deleted => return Ok(Err(LogError::Deleted { stream: append.stream.clone() })),
         Verdict::Store => {}
     }
     let mut taken = transaction.prepare_cached("SELECT 1 FROM events WHERE id = ?1")?;
@@ -186,19 +209,39 @@ fn apply(transaction: &Transaction<'_>, append: &Append) -> rusqlite::Result<Out
         }
     }
     let stream = match known {
-        Some((row_id, ..)) => row_id,
+        Some(known) => {
+            if known.ending.is_deleted {
+                // The tombstone, and what a deletion that was broken off has left.
+                transaction.execute("DELETE FROM events WHERE stream = ?1", [known.row])?;
+            }
+            known.row
+        }
         None => insert_stream(transaction, append)?,
     };
     insert_events(transaction, stream, append)?;
     Ok(Ok(()))
 }
 
-fn find_stream(transaction: &Transaction<'_>, stream: &StreamId) -> rusqlite::Result<Option<(i64, u64, Hash)>> {
+/// A stream's row and its last event.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Known {
+    pub(super) row: i64,
+    pub(super) ending: Ending,
+    pub(super) at: Timestamp,
+}
+
+pub(super) fn find_stream(transaction: &Transaction<'_>, stream: &StreamId) -> rusqlite::Result<Option<Known>> {
     let mut find = transaction.prepare_cached(
-        "SELECT id, head_seq, head_hash FROM streams WHERE tenant = ?1 AND project = ?2 AND class = ?3 AND name = ?4",
+        "SELECT streams.id, head_seq, head_hash, coalesce(kind = 'stream.deleted', FALSE), head_at
+         FROM streams LEFT JOIN events ON position = head_position
+         WHERE tenant = ?1 AND project = ?2 AND class = ?3 AND name = ?4",
     )?;
     let key = params![stream.tenant.as_str(), stream.project.as_str(), stream.class.as_str(), stream.id.as_str()];
-    find.query_row(key, |row| Ok((row.get(0)?, row.get(1)?, Hash::from_bytes(row.get(2)?)))).optional()
+    let known = |row: &rusqlite::Row<'_>| {
+        let ending = Ending { seq: row.get(1)?, hash: Hash::from_bytes(row.get(2)?), is_deleted: row.get(3)? };
+        Ok(Known { row: row.get(0)?, ending, at: Timestamp(row.get(4)?) })
+    };
+    find.query_row(key, known).optional()
 }
 
 fn insert_stream(transaction: &Transaction<'_>, append: &Append) -> rusqlite::Result<i64> {

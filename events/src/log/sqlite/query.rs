@@ -36,8 +36,9 @@ pub(super) struct Reader {
     pub(super) blobs: FileBlobs,
 }
 
-const HEAD: &str = "SELECT id, head_seq, head_hash, head_at FROM streams
-    WHERE tenant = ?1 AND project = ?2 AND class = ?3 AND name = ?4";
+const HEAD: &str =
+    "SELECT streams.id, head_seq, head_hash, head_at FROM streams LEFT JOIN events ON position = head_position
+    WHERE tenant = ?1 AND project = ?2 AND class = ?3 AND name = ?4 AND coalesce(kind != 'stream.deleted', TRUE)";
 
 const OF_STREAM: &str = "SELECT seq, hash, payload_blob, envelope FROM events
     WHERE stream = ?1 AND seq >= ?2 ORDER BY seq LIMIT ?3";
@@ -121,13 +122,16 @@ impl Reader {
         Ok(Page { events, reached, more })
     }
 
-    pub(super) fn streams(&self, filter: &StreamFilter) -> Result<Vec<StreamInfo>, LogError> {
+    /// The streams that `filter` means: the deleted ones, or the others.
+    pub(super) fn streams(&self, filter: &StreamFilter, deleted: bool) -> Result<Vec<StreamInfo>, LogError> {
         let sql = format!(
-            "SELECT tenant, project, class, name, head_seq, head_hash, head_at FROM streams
-             WHERE {MEANT} ORDER BY head_position DESC"
+            "SELECT tenant, project, class, name, head_seq, head_hash, head_at
+             FROM streams LEFT JOIN events ON position = head_position
+             WHERE {MEANT} AND coalesce(kind = 'stream.deleted', FALSE) = :deleted ORDER BY head_position DESC"
         );
         let (tenant, project, class, id) = filter_values(filter);
-        let values = named_params! { ":tenant": tenant, ":project": project, ":class": class, ":id": id };
+        let values =
+            named_params! { ":tenant": tenant, ":project": project, ":class": class, ":id": id, ":deleted": deleted };
         let ask = || -> rusqlite::Result<Vec<([String; 4], Head)>> {
             let mut select = self.connection.prepare_cached(&sql)?;
             let rows = select.query_map(values as &[(&str, &dyn ToSql)], |row| {

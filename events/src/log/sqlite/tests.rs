@@ -49,7 +49,14 @@ fn append(batch: &[Envelope]) -> Append {
         payload_bytes: event.envelope.payload.len(),
         stored: StoredEvent { bytes: event.bytes, hash: event.hash, payload_blob: None },
     };
-    Append { stream, first_seq, prev_hash, head, rows: checked.events.into_iter().map(row).collect() }
+    Append {
+        stream,
+        first_seq,
+        prev_hash,
+        head,
+        rows: checked.events.into_iter().map(row).collect(),
+        begins_again: false,
+    }
 }
 
 /// Submits all appends while another process holds the lock: some are in the committer's hands, the others wait in its

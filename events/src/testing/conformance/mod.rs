@@ -8,7 +8,9 @@ mod bodies;
 mod claims;
 mod control;
 mod damage;
+mod deleting;
 mod following;
+mod objects;
 mod reading;
 mod streams;
 mod writing;
@@ -17,7 +19,9 @@ pub use bodies::*;
 pub use claims::*;
 pub use control::*;
 pub use damage::*;
+pub use deleting::*;
 pub use following::*;
+pub use objects::*;
 pub use reading::*;
 pub use streams::*;
 pub use writing::*;
@@ -82,6 +86,19 @@ macro_rules! conformance_suite {
             a_missing_event_is_found
             damage_in_one_stream_leaves_others_readable
             a_sound_log_verifies
+            a_deleted_stream_is_gone_and_others_are_not
+            a_stream_is_deleted_once
+            a_stale_writer_cannot_bring_a_stream_back
+            a_tombstone_cannot_be_appended
+            followers_hear_of_a_deletion
+            a_deleted_stream_can_begin_again
+            a_living_stream_does_not_begin_again
+            a_deletion_among_writers_is_final
+            a_long_stream_is_deleted_whole
+            blobs_are_removed_unless_they_were_put_since
+            a_log_has_a_name_of_its_own
+            objects_come_back_by_name
+            an_object_appears_whole_or_not_at_all
             a_stream_is_held_once
             a_dropped_claim_frees_its_stream
             a_claim_outlives_its_handle

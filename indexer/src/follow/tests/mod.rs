@@ -4,6 +4,7 @@
 
 mod crash;
 mod damage;
+mod deleting;
 mod live;
 mod lock;
 mod world;

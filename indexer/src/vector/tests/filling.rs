@@ -216,3 +216,34 @@ async fn a_code_index_that_was_made_again_costs_no_embedding_of_what_is_there() 
     assert_eq!(filling.vectors, 1);
     assert_eq!(keys(worker.table()).await, ["code/b.rs#1", "code/c.rs#1", "code/d.rs#1"]);
 }
+
+#[tokio::test]
+async fn what_was_deleted_leaves_the_table_and_what_came_back_stays() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut worker = worker(folder.path()).await;
+    let (gone, kept) = ("ev.local.p.session.gone", STREAM);
+    let source = Arc::new(Sessions::default());
+    let documents = vec![
+        prompt(gone, 3, "the login page shows a blank screen after the password is entered"),
+        prompt(kept, 5, "make the build faster on machines with few cores"),
+    ];
+    *source.documents.lock().unwrap() = documents.clone();
+    let shared: Arc<dyn SessionSource> = Arc::clone(&source) as _;
+    worker.fill_sessions(&shared, 10, &mut ignore()).await.unwrap();
+    assert_eq!(worker.table().count().await.unwrap(), 2);
+    source.documents.lock().unwrap().remove(0);
+    source.deletions.lock().unwrap().push((gone.to_owned(), 11));
+    worker.fill_sessions(&shared, 12, &mut ignore()).await.unwrap();
+    assert_eq!(worker.table().count().await.unwrap(), 1);
+    // It begins again behind its tombstone, and another process goes on.
+    let mut again = documents[0].clone();
+    again.position = 20;
+    source.documents.lock().unwrap().push(again);
+    drop(worker);
+    let mut worker = super::filling::worker(folder.path()).await;
+    worker.fill_sessions(&shared, 30, &mut ignore()).await.unwrap();
+    assert_eq!(worker.table().count().await.unwrap(), 2);
+    let question = embedder().query("users cannot sign in").unwrap();
+    let hits = worker.table().search(&question, &Filter::default(), 1).await.unwrap();
+    assert_eq!(hits[0].position, 20);
+}

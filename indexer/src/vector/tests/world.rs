@@ -67,12 +67,13 @@ pub(super) fn unit(seed: u64, dimensions: usize) -> Vec<f32> {
 #[derive(Debug, Default)]
 pub(super) struct Sessions {
     pub(super) documents: Mutex<Vec<Document>>,
+    pub(super) deletions: Mutex<Vec<(String, u64)>>,
     pub(super) asked: AtomicUsize,
 }
 
 impl Sessions {
     pub(super) fn of(documents: Vec<Document>) -> Arc<dyn SessionSource> {
-        Arc::new(Self { documents: Mutex::new(documents), asked: AtomicUsize::new(0) })
+        Arc::new(Self { documents: Mutex::new(documents), ..Self::default() })
     }
 }
 
@@ -81,6 +82,10 @@ impl SessionSource for Sessions {
         self.asked.fetch_add(1, Ordering::SeqCst);
         let documents = self.documents.lock().unwrap();
         Ok(documents.iter().filter(|document| (first..=last).contains(&document.position)).cloned().collect())
+    }
+
+    fn deletions(&self) -> Result<Vec<(String, u64)>, SourceError> {
+        Ok(self.deletions.lock().unwrap().clone())
     }
 }
 

@@ -8,6 +8,7 @@ mod approval_tests;
 mod asking;
 mod background_tests;
 mod budget_tests;
+mod checkpoint_tests;
 mod compaction_tests;
 mod control_tests;
 mod crash_tests;
@@ -28,9 +29,11 @@ mod start_tests;
 mod turn_tests;
 mod unusable_tests;
 
-use super::{Agent, AgentParts, Live, LiveSender, NewSession, TurnEnd, verify_session};
+use super::{Agent, AgentParts, Live, LiveSender, NewSession, TurnEnd};
+use crate::checkpoints::Checkpoints;
 use crate::claude::{Auth, ClaudeClient, Endpoint, ModelTable, Secret};
 use crate::permissions::Permissions;
+use crate::replaying::verify_session;
 use crate::scripted::{RequestRecord, Script, ScriptedServer, ServerOptions};
 use crate::tools::NoMemory;
 use pausing_log::PausingLog;
@@ -140,6 +143,7 @@ impl World {
             holder: Holder::this_process("a test", Timestamp(0)),
             context_tokens: None,
             api_compaction: false,
+            checkpoints: Checkpoints::none(),
             snapshots: None,
             user_instructions: self.root.path().join("config"),
         }

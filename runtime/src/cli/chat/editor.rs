@@ -4,6 +4,7 @@
 use super::complete::{Names, SlashCompleter};
 use super::history::GuardedHistory;
 use super::input::Typed;
+use super::keyboard::Keyboard;
 use super::keys::{ChatKeys, Line, LineWatcher, MENU};
 use super::paste::{self, MAX_PROMPT_BYTES, Pastes};
 use crate::cli::screen::{Room, Screen};
@@ -31,6 +32,9 @@ const ROOM: Duration = Duration::from_millis(300);
 /// What stands before the line.
 const INDICATOR: &str = "> ";
 
+/// How long the editor may take to leave the screen: more only when the terminal is stuck or gone.
+pub(super) const BRIEFLY: Duration = Duration::from_millis(250);
+
 /// How many lines may be typed ahead.
 const AHEAD: usize = 64;
 
@@ -41,6 +45,7 @@ pub(super) struct Editor {
     /// Shows the prompt anew.
     repaint: Box<dyn Fn() + Send + Sync>,
     thread: Option<JoinHandle<()>>,
+    _keyboard: Keyboard,
 }
 
 /// What the editor's thread and the conversation both know.
@@ -69,7 +74,7 @@ impl Editor {
     /// Puts the editor on the screen. What is written from then on goes through the screen that comes along.
     ///
     /// # Errors
-    /// When there can be no thread.
+    /// When there can be no thread, or no terminal.
     pub(super) fn start(
         history: &Path,
         redactor: Arc<Redactor>,
@@ -103,9 +108,11 @@ impl Editor {
             )));
         let signal = engine.repaint_signal();
         let repaint = Box::new(move || signal.request_repaint());
-        let reader = Reader { engine, aside: None, shared: Arc::clone(&shared), pastes, sender };
+        let keyboard = Keyboard::keep()?;
+        let (aside, of_reader) = (None, keyboard.clone());
+        let reader = Reader { engine, aside, shared: Arc::clone(&shared), pastes, sender, _keyboard: of_reader };
         let thread = std::thread::Builder::new().name("chat-editor".to_owned()).spawn(move || reader.run())?;
-        Ok((Self { shared, names, repaint, thread: Some(thread) }, screen, typed))
+        Ok((Self { shared, names, repaint, thread: Some(thread), _keyboard: keyboard }, screen, typed))
     }
 
     /// Whether a turn is running.
@@ -143,6 +150,13 @@ impl Editor {
         // A panic there was reported there.
         let _ = thread.join();
         true
+    }
+}
+
+impl Drop for Editor {
+    /// Where the chat ends in a panic, nobody else takes the editor off the screen.
+    fn drop(&mut self) {
+        self.stop(BRIEFLY);
     }
 }
 
@@ -187,6 +201,8 @@ struct Reader {
     shared: Arc<Shared>,
     pastes: Arc<Mutex<Pastes>>,
     sender: mpsc::Sender<Typed>,
+    /// Behind the engine, which leaves the terminal as it found it when its last line began.
+    _keyboard: Keyboard,
 }
 
 impl Reader {

@@ -11,6 +11,7 @@ mod editor;
 mod held;
 mod history;
 mod input;
+mod keyboard;
 mod keys;
 mod layout;
 mod line;
@@ -37,7 +38,7 @@ use crate::agent::TurnEnd;
 use clap::Args;
 use complete::Names;
 use conversation::{Conversation, Left};
-use editor::{Editor, Shown};
+use editor::{BRIEFLY, Editor, Shown};
 use input::Input;
 use opening::{Opened, Role, Running, Target};
 use retrace_events::payload::settings::Settings;
@@ -50,9 +51,6 @@ use std::time::Duration;
 /// How long the agent may take to stop a turn when the user leaves, and when the process is to end.
 const PATIENCE: Duration = Duration::from_secs(10);
 const HURRY: Duration = Duration::from_secs(1);
-
-/// How long the editor may take to leave the screen: more only when the terminal is stuck or gone.
-const BRIEFLY: Duration = Duration::from_millis(250);
 
 /// How many sessions the tab key knows.
 const COMPLETED: usize = 500;

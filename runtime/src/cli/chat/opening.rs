@@ -18,7 +18,7 @@ use retrace_events::mint::SystemMint;
 use retrace_events::payload::settings::Settings;
 use retrace_events::payload::tool::ToolApprovalAsked;
 use retrace_events::payload::{Payload, Sandbox, Tool, Turn};
-use retrace_events::{Event, Mint, SessionState, StreamId, fold};
+use retrace_events::{Event, EventLog, LogError, Mint, SessionState, StreamId};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -138,7 +138,7 @@ impl Chat {
 
     async fn go_on(&self, stream: &StreamId, config: &Config) -> Result<Opened, CliError> {
         let setup = &self.setup;
-        let state = fold::load(self.log.as_ref(), stream).await?;
+        let state = setup.checkpoints(self.log.as_ref()).load(self.log.as_ref(), stream).await?;
         resume::check_workspace(setup, stream, &state)?;
         let logged = state.settings.as_ref();
         let logged = logged
@@ -189,7 +189,7 @@ impl Chat {
 
     /// Follows a session that another process holds.
     pub(super) async fn follow(&self, stream: &StreamId, role: Role) -> Result<Box<Running>, CliError> {
-        let state = fold::load(self.log.as_ref(), stream).await?;
+        let state = self.setup.checkpoints(self.log.as_ref()).load(self.log.as_ref(), stream).await?;
         let next_seq = state.next_seq();
         let (view, past) = self.past(stream, state, role == Role::Sender).await?;
         let questions = view.lock().put_questions();
@@ -270,12 +270,7 @@ impl Chat {
         answers: bool,
     ) -> Result<(SharedView, String), CliError> {
         let (setup, log, style) = (&self.setup, self.log.as_ref(), self.setup.output.note_style());
-        let mut past = Past::default();
-        events::for_each(log, stream, 0, |event| {
-            past.take(event);
-            Ok(())
-        })
-        .await?;
+        let past = Past::of(log, stream, state.next_seq()).await?;
         let title = clean::short(&setup.redactor.redact(&sessions::title(&state)), 80);
         let about = units::of(u64::from(state.totals.prompts), "prompt");
         let mut text = format!("session {} · {about} · {title}\n", style.bold(stream.id.as_str()));
@@ -312,14 +307,35 @@ struct Past {
 }
 
 impl Past {
-    fn take(&mut self, event: &Event) {
+    /// Looks back from event `end` on until all is found: a session may be long.
+    async fn of(log: &dyn EventLog, stream: &StreamId, mut end: u64) -> Result<Self, LogError> {
+        let mut past = Self::default();
+        while end > 0 && (past.last_prompt.is_none() || past.sandbox.is_none()) {
+            let from = end.saturating_sub(events::PAGE as u64);
+            let page = log.read(stream, from, usize::try_from(end - from).unwrap_or(events::PAGE)).await?;
+            for envelope in page.into_iter().rev().filter(|envelope| Self::KINDS.contains(&envelope.kind.as_str())) {
+                past.take_older(&Event::decode(envelope)?);
+            }
+            end = from;
+        }
+        past.asked.reverse();
+        Ok(past)
+    }
+
+    /// The kinds of events that it looks for.
+    const KINDS: [&str; 3] = ["turn.prompted", "tool.approval_asked", "sandbox.started"];
+
+    fn take_older(&mut self, event: &Event) {
         match event.payload.known() {
             Some(Payload::Turn(Turn::Prompted(_))) => {
-                self.last_prompt = Some(event.envelope.seq);
-                self.asked.clear();
+                self.last_prompt.get_or_insert(event.envelope.seq);
             }
-            Some(Payload::Tool(Tool::ApprovalAsked(asked))) => self.asked.push(asked.clone()),
-            Some(Payload::Sandbox(Sandbox::Started(started))) => self.sandbox = Some(started.clone()),
+            Some(Payload::Tool(Tool::ApprovalAsked(asked))) if self.last_prompt.is_none() => {
+                self.asked.push(asked.clone());
+            }
+            Some(Payload::Sandbox(Sandbox::Started(started))) => {
+                self.sandbox.get_or_insert_with(|| started.clone());
+            }
             _ => {}
         }
     }

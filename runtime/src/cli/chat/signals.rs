@@ -31,6 +31,7 @@ struct Process {
     interrupt: Signal,
     terminate: Signal,
     hang_up: Signal,
+    quit: Signal,
     /// Some, when there is a terminal that may go.
     look: Option<Interval>,
 }
@@ -72,6 +73,8 @@ impl Process {
             interrupt: signal(SignalKind::interrupt())?,
             terminate: signal(SignalKind::terminate())?,
             hang_up: signal(SignalKind::hangup())?,
+            // Else it would end the process with the terminal left as the chat has it.
+            quit: signal(SignalKind::quit())?,
             look: terminal.then_some(look),
         })
     }
@@ -92,6 +95,7 @@ impl Process {
             _ = self.interrupt.recv() => Sign::Interrupt,
             _ = self.terminate.recv() => Sign::Terminate,
             _ = self.hang_up.recv() => Sign::Terminate,
+            _ = self.quit.recv() => Sign::Terminate,
             () = gone => Sign::Terminate,
         }
     }

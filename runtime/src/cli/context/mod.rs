@@ -86,9 +86,12 @@ async fn request_at(log: &dyn EventLog, stream: &StreamId, seq: u64) -> Result<R
     let mut state = SessionState::default();
     let mut found: Option<Requested> = None;
     let mut last = 0;
-    events::for_each(log, stream, 0, |event| {
+    events::for_each_of_history(log, stream, |event, is_own| {
         last = event.envelope.seq;
-        if event.envelope.seq <= seq && matches!(event.payload.known(), Some(Payload::Turn(Turn::Requested(_)))) {
+        if is_own
+            && event.envelope.seq <= seq
+            && matches!(event.payload.known(), Some(Payload::Turn(Turn::Requested(_))))
+        {
             found = Some(Requested { seq: event.envelope.seq, state: state.clone() });
         }
         state.apply(event);
@@ -97,7 +100,7 @@ async fn request_at(log: &dyn EventLog, stream: &StreamId, seq: u64) -> Result<R
     .await?;
     if seq != u64::MAX && seq > last {
         return Err(CliError::new(Exit::NotFound, format!("session {} has no event {seq}", stream.id))
-            .hint(format!("its last is {last}; `retrace show {} --events` lists them", stream.id)));
+            .hint(format!("its last is {last}; `retrace show {} --full` numbers them", stream.id)));
     }
     found.ok_or_else(|| {
         let place = if seq == u64::MAX { String::new() } else { format!(" at or before event {seq}") };

@@ -6,12 +6,12 @@ use super::super::render::clean;
 use super::super::setup::Setup;
 use crate::config::TrustList;
 use crate::forking::{ForkError, ForkPoint, NewFork};
-use crate::snapshots::SnapshotPlan;
+use crate::snapshots::{SnapshotPlan, fetch};
+use crate::travelling::ShareError;
 use retrace_events::fold::FilesAt;
 use retrace_events::mint::SystemMint;
 use retrace_events::payload::settings::Settings;
 use retrace_events::{EventId, EventLog, Writer};
-use retrace_sandbox::snapshot::SnapshotStore;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -35,7 +35,8 @@ impl Beginning {
     pub(in super::super) async fn find(setup: &Setup, event: &str, runs: bool) -> Result<Self, CliError> {
         let log = setup.open_log().await?;
         let named = event_name::find(log.as_ref(), event).await?;
-        let point = ForkPoint::find(log.as_ref(), &named.stream, named.seq).await?;
+        let point =
+            ForkPoint::find_with(&setup.checkpoints(log.as_ref()), log.as_ref(), &named.stream, named.seq).await?;
         let unreadable =
             || CliError::new(Exit::Log, format!("session {} has no readable first event", named.stream.id));
         let logged = point.state.settings.clone().ok_or_else(unreadable)?;
@@ -46,25 +47,29 @@ impl Beginning {
             Err(error) => return Err(error.into()),
         };
         let imported = TrustList::load(setup.config.folders.imported_file())?.contains(&named.stream.subject());
-        let mask: Vec<String> = setup.config.values.mask.iter().map(|name| name.value.clone()).collect();
-        let plan = setup.snapshot_plan(&mask).map(|plan| SnapshotPlan { keeps_set_id: !imported, ..plan });
+        let plan = setup.snapshot_plan(log.as_ref()).map(|plan| SnapshotPlan { keeps_set_id: !imported, ..plan });
         Ok(Self { log, point, settings, plan, imported })
     }
 
-    /// Refuses where the files at the event cannot be had.
+    /// Fetches the files at the event where another host took them, and refuses where they cannot be had.
     ///
     /// # Errors
     /// Says why.
-    pub(in super::super) fn check_files(&self) -> Result<(), CliError> {
+    pub(in super::super) async fn check_files(&self) -> Result<(), CliError> {
         let (FilesAt::At(tree), Some(plan)) = (&self.point.files, &self.plan) else {
             return Err(missing_files(&self.point, self.plan.is_some()));
         };
-        if SnapshotStore::open(&plan.dir)?.has(&tree.parse()?)? {
+        match fetch(self.log.as_ref(), plan, tree).await {
+            Err(ShareError::Missing { .. }) | Ok(()) => {}
+            Err(error) => return Err(error.into()),
+        }
+        if plan.store()?.has(&tree.parse()?)? {
             return Ok(());
         }
         let what = format!("snapshot {} of event {} is not in the store", clean::short(tree, 12), self.point.seq);
-        Err(CliError::new(Exit::Snapshot, what)
-            .hint("`retrace export` the session where it ran and `retrace import` it here, or take a folder as it is: --dir DIR --as-is"))
+        Err(CliError::new(Exit::Snapshot, what).hint(
+            "`retrace export` the session where it ran and `retrace import` it here, or take a folder as it is: --dir DIR --as-is",
+        ))
     }
 
     /// Says so when the event that was asked for is inside a call.

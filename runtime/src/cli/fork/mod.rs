@@ -17,10 +17,10 @@ use crate::agent::title_of;
 use crate::forking::NewFork;
 use crate::snapshots::restore;
 use clap::Args;
+use retrace_events::Mint;
 use retrace_events::fold::FilesAt;
 use retrace_events::mint::SystemMint;
 use retrace_events::payload::session::SessionForkReason;
-use retrace_events::{Mint, fold};
 use serde_json::json;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -65,7 +65,7 @@ impl ForkCommand {
         let auth = prompt.as_ref().map(|_| setup.auth()).transpose()?;
         let beginning = Beginning::find(&setup, &self.event, prompt.is_some()).await?;
         if !self.as_is {
-            beginning.check_files()?;
+            beginning.check_files().await?;
         }
         beginning.tell_if_moved(&setup);
         let forks: Result<Vec<NewFork>, CliError> =
@@ -88,7 +88,7 @@ impl ForkCommand {
             let log = Arc::clone(&beginning.log);
             let mut parts = setup.parts(log, &beginning.settings, auth.clone(), cancel.clone())?;
             parts.snapshots = beginning.plan.clone();
-            let state = fold::load(beginning.log.as_ref(), &stream).await?;
+            let state = parts.checkpoints.load(beginning.log.as_ref(), &stream).await?;
             agents.push((parts, Which::Old { stream, changed: None, state: Box::new(state) }));
         }
         if agents.len() > 1 {

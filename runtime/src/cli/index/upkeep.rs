@@ -23,7 +23,7 @@ pub(crate) fn sessions_folder(setup: &Setup, log: &dyn EventLog) -> IndexFolder 
 
 /// This process, to whoever wants to write the same index.
 #[must_use]
-pub(super) fn holder(command: &str) -> Holder {
+pub(crate) fn holder(command: &str) -> Holder {
     Holder::this_process(command, SystemMint.now())
 }
 

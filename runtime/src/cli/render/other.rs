@@ -198,7 +198,9 @@ pub(super) fn workspace(workspace: &Workspace, redactor: &Redactor) -> String {
             units::of(snapshot.changed_files, "file"),
             units::size(snapshot.new_bytes)
         ),
-        Workspace::SnapshotFailed(failed) => format!("  no snapshot: {}", short(redactor, &failed.why, 300)),
+        Workspace::SnapshotFailed(failed) => {
+            format!(" no snapshot of the files from here on: {}", short(redactor, &failed.why, 300))
+        }
     }
 }
 

@@ -6,7 +6,7 @@ use super::{Style, clean, markdown, other, units};
 use crate::tools::Tool;
 use retrace_events::fold::OpenCall;
 use retrace_events::payload::turn::{TurnAnswered, TurnEnded, TurnFailed, TurnInterrupted, TurnOutcome, TurnRequested};
-use retrace_events::payload::{Context, Payload, Sandbox, Turn};
+use retrace_events::payload::{Context, Payload, Sandbox, Turn, Workspace};
 use retrace_events::redact::Redactor;
 use retrace_events::{Event, payload};
 use std::sync::Arc;
@@ -92,6 +92,9 @@ impl Transcript {
                 format!("{}\n", self.style.dim(&other::rotation(epoch, &self.redactor)))
             }
             Payload::Context(context) => self.full(other::context(context, &self.redactor)),
+            Payload::Workspace(failed @ Workspace::SnapshotFailed(_)) => {
+                self.style.yellow(&format!("!{}", other::workspace(failed, &self.redactor))) + "\n"
+            }
             Payload::Workspace(workspace) => self.full(other::workspace(workspace, &self.redactor)),
             Payload::Summary(summary) => self.full(other::summary(summary, &self.redactor)),
             Payload::Job(job) => self.full(other::job(job, &self.redactor)),

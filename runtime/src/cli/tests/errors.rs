@@ -1,7 +1,8 @@
 //! What becomes of the errors of the other rooms.
 
-use crate::agent::{AgentError, ReplayError};
+use crate::agent::AgentError;
 use crate::cli::{CliError, Exit};
+use crate::replaying::ReplayError;
 use retrace_events::log::LogError;
 use retrace_events::payload::turn::{TurnFailure, TurnOutcome};
 use retrace_events::testing::example_stream;

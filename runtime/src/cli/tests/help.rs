@@ -44,6 +44,10 @@ fn usage_errors_are_two() {
         &["retrace", "export"],
         &["retrace", "replay", "x", "--speed", "-1"],
         &["retrace", "replay", "x", "--verify", "--speed", "2"],
+        &["retrace", "replay", "x", "--verify", "--execute"],
+        &["retrace", "replay", "x", "--show", "--what-if", "model=m"],
+        &["retrace", "replay", "x", "--sandbox", "none"],
+        &["retrace", "replay", "x", "--verify", "--all"],
     ] {
         assert_eq!(command().try_get_matches_from(line).unwrap_err().exit_code(), 2, "{line:?}");
     }

@@ -76,7 +76,7 @@ async fn import_says_which_sessions_came_and_only_once() {
     let path = file(&machine, "some.jsonl", three_lines(&machine).join("\n").as_bytes());
     let ran = machine.run(&["import", &path, "--json"]).await;
     let told: serde_json::Value = serde_json::from_str(&ran.out).unwrap();
-    assert_eq!(told, serde_json::json!({ "streams": 1, "stored": 3, "present": 0, "blobs": 0 }));
+    assert_eq!(told, serde_json::json!({ "streams": 1, "stored": 3, "present": 0, "blobs": 0, "snapshots": 0 }));
     assert_eq!(ran.err, "session made-1\n");
     let again = machine.run(&["import", &path]).await;
     assert_eq!((again.exit, again.err.as_str()), (Exit::Done, ""));

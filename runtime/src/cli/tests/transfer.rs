@@ -3,12 +3,12 @@
 use super::{LOOKS, Machine};
 use crate::cli::Exit;
 
-/// A machine with one session, and its export.
+/// A machine with one session, and its export as events alone.
 async fn exported() -> (Machine, String, String) {
     let machine = Machine::with(LOOKS).await;
     machine.run(&["run", "the task"]).await;
     let id = machine.session().await;
-    let lines = machine.out(&["export", &id]).await;
+    let lines = machine.out(&["export", &id, "--no-snapshots"]).await;
     (machine, id, lines)
 }
 
@@ -109,7 +109,7 @@ async fn redacted_exports_are_for_reading_only() {
 async fn a_file_is_written_whole_or_not_at_all() {
     let (machine, id, lines) = exported().await;
     let path = file(&machine, "out.jsonl", "old");
-    let ran = machine.run(&["export", &id, "-o", &path]).await;
+    let ran = machine.run(&["export", &id, "--no-snapshots", "-o", &path]).await;
     assert_eq!((ran.exit, ran.out.as_str()), (Exit::Done, ""));
     assert_eq!(std::fs::read_to_string(&path).unwrap(), lines);
     let ran = machine.run(&["export", &id, "-o", "/nonexistent/folder/out"]).await;
@@ -148,7 +148,7 @@ async fn copies_go_to_another_log_and_are_complete() {
         machine.out(&["log", "copy", "--to", &target, "--all"]).await,
         format!("0 events copied, {events} already there\n")
     );
-    assert_eq!(machine.out(&["export", "--all", "--log", &target]).await, lines);
+    assert_eq!(machine.out(&["export", "--all", "--no-snapshots", "--log", &target]).await, lines);
     let own = machine.folders.state.display().to_string();
     assert_eq!(machine.run(&["log", "copy", "--to", &own, "--all"]).await.exit, Exit::Usage);
 }
@@ -167,4 +167,37 @@ async fn large_outputs_move_with_their_events() {
     let target = machine.folders.cache.parent().unwrap().with_file_name("other-log").display().to_string();
     machine.out(&["log", "copy", "--to", &target, &id]).await;
     assert_eq!(machine.out(&["export", "--all", "--log", &target]).await, lines);
+}
+
+#[tokio::test]
+async fn snapshots_move_with_their_session_and_an_older_file_has_none() {
+    let script = LOOKS.replace("echo found; exit 3", "echo found > made.txt; exit 3");
+    let machine = Machine::with(&script).await;
+    std::fs::write(machine.workspace.join("before.txt"), "before").unwrap();
+    machine.run(&["run", "x"]).await;
+    let id = machine.session().await;
+    let lines = machine.out(&["export", &id]).await;
+    let (snapshots, events): (Vec<&str>, Vec<&str>) =
+        lines.lines().partition(|line| line.starts_with("{\"snapshots\":"));
+    assert_eq!((snapshots.len(), snapshots[0].contains("\"last\":true")), (1, true));
+    let logged = events.iter().filter(|line| line.contains("\"kind\":\"workspace.snapshotted\"")).count();
+    assert_eq!(logged, 2, "as the turn began, and after its call");
+    let other = Machine::alone();
+    let said = other.out(&["import", &file(&other, "session", &lines)]).await;
+    assert!(said.ends_with("(0 already there), 2 snapshots\n"), "{said}");
+    assert_eq!(other.out(&["export", &id]).await, lines, "the same bytes again");
+    let again = other.out(&["import", &file(&other, "session", &lines), "--json"]).await;
+    assert!(again.contains("\"stored\":0") && again.contains("\"snapshots\":2"), "{again}");
+    // As older versions wrote it; the export says what is not there.
+    let bare = Machine::alone();
+    bare.out(&["import", &file(&bare, "bare", &events.join("\n"))]).await;
+    let ran = bare.run(&["export", &id]).await;
+    assert_eq!((ran.exit, ran.out.lines().count()), (Exit::Done, events.len()));
+    assert_eq!(ran.err.matches("a snapshot is left out: snapshot ").count(), 2, "{ran:?}");
+    // Nothing of a redacted export can be restored.
+    let redacted = machine.run(&["export", &id, "--redact"]).await;
+    assert!(
+        !redacted.out.contains("{\"snapshots\"") && redacted.err.contains("snapshots are left out"),
+        "{redacted:?}"
+    );
 }

@@ -6,6 +6,7 @@
 
 mod passages;
 mod prompts;
+mod stored;
 
 #[cfg(test)]
 mod tests;
@@ -16,7 +17,7 @@ use retrace_events::payload::context::ContextPassage;
 use retrace_events::payload::session::PlanItem;
 use retrace_events::payload::{Payload, Session, Turn};
 use retrace_events::redact::Redactor;
-use retrace_events::{Event, EventLog, History, LogError, StreamId};
+use retrace_events::{Event, EventLog, Hash, History, LogError, StreamId};
 use retrace_indexer::{SummaryCover, SummaryCursor};
 use std::sync::Arc;
 
@@ -30,6 +31,8 @@ pub struct Past {
     next_place: u64,
     /// The line of sessions it comes from, once it was looked up.
     history: Option<History>,
+    /// The event that was read last: its own stream, its number there, its hash. `None` until something was read here.
+    last: Option<(StreamId, u64, Hash)>,
     prompts: Prompts,
     plan: Vec<PlanItem>,
     cursor: SummaryCursor,
@@ -47,6 +50,7 @@ impl Past {
             redactor,
             next_place: 0,
             history: None,
+            last: None,
             prompts: Prompts::default(),
             plan: Vec::new(),
             cursor,
@@ -60,18 +64,28 @@ impl Past {
     /// # Errors
     /// When the log cannot be read.
     pub async fn catch_up(&mut self, log: &dyn EventLog) -> Result<(), LogError> {
+        self.catch_up_until(log, u64::MAX).await
+    }
+
+    /// The same, without what stands at place `until` of the history and behind it.
+    ///
+    /// # Errors
+    /// When the log cannot be read.
+    pub(crate) async fn catch_up_until(&mut self, log: &dyn EventLog, until: u64) -> Result<(), LogError> {
         let history = match self.history.take() {
             Some(history) => history,
             None => History::of(log, &self.stream).await?,
         };
         loop {
-            let page = history.read(log, self.next_place, PAGE).await?;
+            let limit = usize::try_from(until.saturating_sub(self.next_place)).unwrap_or(PAGE).min(PAGE);
+            let page = if limit == 0 { Vec::new() } else { history.read(log, self.next_place, limit).await? };
             if page.is_empty() {
                 self.history = Some(history);
                 return Ok(());
             }
             for envelope in page {
                 let mut event = Event::decode(envelope)?;
+                self.last = Some((event.envelope.stream.clone(), event.envelope.seq, event.hash));
                 // To all that is folded here, the line of forks is one session: its own.
                 event.envelope.seq = self.next_place;
                 event.envelope.stream.clone_from(&self.stream);
@@ -92,6 +106,16 @@ impl Past {
             Some(Payload::Session(Session::Planned(planned))) => self.plan.clone_from(&planned.items),
             _ => {}
         }
+    }
+
+    /// The place in the history that it wants next.
+    pub(crate) const fn next_place(&self) -> u64 {
+        self.next_place
+    }
+
+    /// The event that was read last, and by whose number in whose stream; `None` while nothing was read since it was restored.
+    pub(crate) const fn last(&self) -> Option<&(StreamId, u64, Hash)> {
+        self.last.as_ref()
     }
 
     /// What the present epoch lacks of what the next step most likely needs, within `room`.

@@ -3,6 +3,7 @@
 use super::passages::{Room, cut};
 use retrace_events::payload::context::{ContextPassage, ContextSource};
 use retrace_events::{Envelope, EventId};
+use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 
 /// How many prompts are kept beside the first.
@@ -11,13 +12,13 @@ const KEPT: usize = 200;
 const MAX_BYTES: usize = 64 * 1024;
 
 /// The prompts of a session: the first, and the newest.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Serialize, Deserialize)]
 pub(super) struct Prompts {
     first: Option<Prompt>,
     newest: VecDeque<Prompt>,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 struct Prompt {
     event: EventId,
     seq: u64,

@@ -1,6 +1,7 @@
 //! A text of which only the beginning and the end will ever be shown.
 
 use super::words::{first, last};
+use serde::{Deserialize, Serialize};
 
 /// How much of either end is kept, in bytes.
 const END_BYTES: usize = 2_440;
@@ -12,7 +13,7 @@ const GAP: &str = "\n[..]\n";
 const SLACK_BYTES: usize = 40;
 
 /// A text, or its two ends.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Excerpt {
     head: Box<str>,
     /// The other end, when the text is not whole in `head`.

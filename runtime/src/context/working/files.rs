@@ -2,6 +2,7 @@
 
 use super::happening::{FilePath, Hit, Replacement, View};
 use super::known_file::{KnownFile, Moment};
+use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, HashSet};
 
 /// The most files.
@@ -17,7 +18,7 @@ const MAX_PATH_BYTES: usize = 1_000;
 const MAX_FOUND: usize = 200;
 
 /// Files by their paths.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Serialize, Deserialize)]
 pub(super) struct KnownFiles {
     files: BTreeMap<String, KnownFile>,
     born: u64,

@@ -1,7 +1,9 @@
 //! What happens in a session, in words that know no tools: what was said, what was called, and what came of it.
 
+use serde::{Deserialize, Serialize};
+
 /// Who said something.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Speaker {
     /// A person.
     User,
@@ -16,7 +18,7 @@ pub(crate) enum Speaker {
 }
 
 /// What a call is about.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Action {
     /// Lines of a file are looked at.
     Read {
@@ -65,7 +67,7 @@ pub(crate) enum Action {
 }
 
 /// A file, by the two names that it may have.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct FilePath {
     /// Relative to the workspace where it is in it.
     pub(crate) known: String,
@@ -74,7 +76,7 @@ pub(crate) struct FilePath {
 }
 
 /// A piece of a file that is replaced.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Replacement {
     /// What stood there.
     pub(crate) old: String,

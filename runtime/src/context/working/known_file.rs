@@ -4,9 +4,10 @@
 //! carried out on what is known, so that the lines behind it keep their right numbers. Bounded: so many lines, the least
 //! recently seen go first.
 
-use super::line_text::{LineText, kept};
+use super::line_text::{self, LineText, kept};
 use super::text_place::{TextPlace, places};
 use super::windows::FileWindows;
+use serde::{Deserialize, Serialize};
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::{Arc, OnceLock};
 
@@ -27,11 +28,12 @@ const TELLING_BYTES: usize = 4;
 pub(super) type Moment = u64;
 
 /// A line.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct Line {
     /// Its number, from 1.
     pub(super) number: u32,
     /// Its text.
+    #[serde(with = "line_text::one")]
     pub(super) text: Arc<LineText>,
     /// When it was last shown.
     pub(super) read: Moment,
@@ -40,16 +42,17 @@ pub(super) struct Line {
 }
 
 /// A piece that was written somewhere in the file.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Loose {
     /// When.
     pub(super) wrote: Moment,
     /// Its lines.
+    #[serde(with = "line_text::several")]
     pub(super) lines: Vec<Arc<LineText>>,
 }
 
 /// A file.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Serialize, Deserialize)]
 pub(super) struct KnownFile {
     /// Its path, as calls name it.
     pub(super) shown: String,
@@ -64,6 +67,7 @@ pub(super) struct KnownFile {
     lines: Vec<Line>,
     loose: VecDeque<Loose>,
     bytes: usize,
+    #[serde(skip)]
     windows: OnceLock<FileWindows>,
 }
 

@@ -71,6 +71,41 @@ impl LineText {
     }
 }
 
+/// A line's text as it is stored: without what is counted in it.
+pub(super) mod one {
+    use super::LineText;
+    use serde::{Deserialize, Deserializer, Serializer};
+    use std::sync::Arc;
+
+    pub(in super::super) fn serialize<S: Serializer>(line: &Arc<LineText>, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(line.text())
+    }
+
+    pub(in super::super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Arc<LineText>, D::Error> {
+        String::deserialize(deserializer).map(|text| LineText::new(&text))
+    }
+}
+
+/// Lines' texts as they are stored.
+pub(super) mod several {
+    use super::LineText;
+    use serde::{Deserialize, Deserializer, Serializer};
+    use std::sync::Arc;
+
+    pub(in super::super) fn serialize<S: Serializer>(
+        lines: &[Arc<LineText>],
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(lines.iter().map(|line| line.text()))
+    }
+
+    pub(in super::super) fn deserialize<'de, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<Vec<Arc<LineText>>, D::Error> {
+        Ok(Vec::<String>::deserialize(deserializer)?.iter().map(|text| LineText::new(text)).collect())
+    }
+}
+
 /// As much of a line as is shown.
 pub(super) fn shown(text: &str) -> &str {
     first(text, SHOWN_BYTES)

@@ -1,6 +1,7 @@
 //! The distinct commands and places of a session, by when they were last named. Bounded: the least recent go first.
 
 use super::words::first;
+use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 
 /// The most commands, and how much of one is kept, in bytes.
@@ -12,7 +13,7 @@ const MAX_PLACES: usize = 400;
 const PLACE_BYTES: usize = 400;
 
 /// A command that was run.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Command {
     /// As it was typed, as far as it is kept.
     pub(super) text: String,
@@ -23,7 +24,7 @@ pub(super) struct Command {
 }
 
 /// Commands, the newest last.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Serialize, Deserialize)]
 pub(super) struct Commands(VecDeque<Command>);
 
 impl Commands {
@@ -54,7 +55,7 @@ impl Commands {
 }
 
 /// Files and folders that calls named, the newest last.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Serialize, Deserialize)]
 pub(super) struct Places(VecDeque<String>);
 
 impl Places {

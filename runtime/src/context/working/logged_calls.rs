@@ -7,6 +7,7 @@ use super::told::{Told, told};
 use super::working_set::WorkingSet;
 use retrace_events::payload::tool::ToolExit;
 use retrace_events::{CallId, Event};
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::VecDeque;
 
@@ -15,14 +16,14 @@ const MAX_OPEN: usize = 256;
 const MAX_OPEN_BYTES: usize = 16 * 1024 * 1024;
 
 /// Calls that wait for their results, and where they are carried out.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Serialize, Deserialize)]
 pub(super) struct LoggedCalls {
     workspace: String,
     open: VecDeque<OpenCall>,
     bytes: usize,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 struct OpenCall {
     id: String,
     action: Action,

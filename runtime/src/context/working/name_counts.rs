@@ -1,6 +1,7 @@
 //! The identifiers of a session, by how often and how lately they occurred. Bounded: the rarest and oldest go first.
 
 use super::words::{Word, hash, identifiers};
+use serde::{Deserialize, Serialize};
 use std::collections::{HashMap, HashSet};
 
 /// The most names; when there are more, half of them go.
@@ -20,7 +21,7 @@ const STAYS: f64 = 0.2;
 const MACHINE: [&str; 5] = ["Users/", "home/", "private/", "tmp/", "var/"];
 
 /// How much a name counts.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 struct NameCount {
     stays: f64,
     fades: f64,
@@ -35,7 +36,7 @@ impl NameCount {
 }
 
 /// Names with what they count.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Serialize, Deserialize)]
 pub(super) struct NameCounts {
     names: HashMap<Box<str>, NameCount>,
 }

@@ -3,6 +3,7 @@
 use super::known_file::Moment;
 use super::windows::GRID;
 use super::words::{Bag, Word, first, hash, identifiers, set};
+use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 use std::sync::OnceLock;
 
@@ -19,7 +20,7 @@ pub(super) const LINE_BYTES: usize = 300;
 const MIN_BYTES: usize = 20;
 
 /// A window.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 pub(super) struct OutputWindow {
     /// The number of what it is from, counted from the session's beginning.
     pub(super) number: u64,
@@ -33,6 +34,7 @@ pub(super) struct OutputWindow {
     pub(super) at: Moment,
     /// Whether somebody said it; otherwise it is an output.
     pub(super) said: bool,
+    #[serde(skip)]
     facts: OnceLock<(Bag, Box<[Word]>)>,
 }
 
@@ -44,7 +46,7 @@ impl OutputWindow {
 }
 
 /// Windows, the oldest first.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Serialize, Deserialize)]
 pub(super) struct Outputs {
     windows: VecDeque<OutputWindow>,
 }

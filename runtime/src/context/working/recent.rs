@@ -3,6 +3,7 @@
 use super::happening::Speaker;
 use super::words::{Word, first, hash, identifiers, names, set, words};
 use regex::Regex;
+use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::LazyLock;
 
@@ -35,7 +36,7 @@ static PLACE: LazyLock<Option<Regex>> =
     LazyLock::new(|| Regex::new(r"((?-u:[\w./-])+\.(?-u:\w){1,5}):([0-9]{1,9})").ok());
 
 /// What a text is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum RecentKind {
     /// Words.
     Said(Speaker),
@@ -46,14 +47,14 @@ pub(super) enum RecentKind {
 }
 
 /// A text.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 struct Recent {
     kind: RecentKind,
     text: Box<str>,
 }
 
 /// The newest texts.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Serialize, Deserialize)]
 pub(super) struct RecentTexts {
     texts: VecDeque<Recent>,
     call: String,

@@ -5,6 +5,7 @@ use super::happening::Action;
 use super::line_text::shown;
 use super::outputs::LINE_BYTES;
 use super::words::{first, hash_long};
+use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 use std::collections::hash_map::DefaultHasher;
 use std::hash::Hasher as _;
@@ -30,7 +31,7 @@ impl LinesOf {
 }
 
 /// Lines that stand in an epoch, each with the event that put it there last.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(crate) struct Standing {
     seqs: HashMap<u64, u64>,
 }

@@ -4,6 +4,7 @@ use super::excerpt::{Excerpt, cut};
 use super::happening::{Action, Happening, Outcome, Replacement, Speaker};
 use super::weights as caps;
 use super::words::hash_long;
+use serde::{Deserialize, Serialize};
 use std::collections::{HashSet, VecDeque};
 
 /// The most steps that are kept.
@@ -18,7 +19,7 @@ const EVEN_HEAD: f64 = 0.5;
 const CRUMB_BYTES: usize = 200;
 
 /// What a step is: how much of it is shown depends on it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 enum StepKind {
     Said,
     Asked,
@@ -34,7 +35,7 @@ enum StepKind {
     Line,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 struct Step {
     number: u64,
     kind: StepKind,
@@ -42,7 +43,7 @@ struct Step {
 }
 
 /// The newest steps, the oldest first.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Serialize, Deserialize)]
 pub(super) struct Transcript {
     steps: VecDeque<Step>,
     is_off: bool,

@@ -11,6 +11,7 @@ use super::recent::{RecentKind, RecentTexts};
 use super::standing::Standing;
 use super::transcript::Transcript;
 use super::{calls, logged_calls::LoggedCalls};
+use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 
 /// For how many events it is known when they were. What is kept word for word in a fresh epoch begins at one of them.
@@ -26,7 +27,7 @@ const OTHER_NAMES: f64 = 1.0;
 /// A fold: it reads no clock and does no I/O, is the same however often it is interrupted, and is bounded however long the
 /// session is (about 60 MiB at worst). The least recently touched files, the oldest outputs and the least recent commands go
 /// first.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Serialize, Deserialize)]
 pub struct WorkingSet {
     pub(super) files: KnownFiles,
     pub(super) outputs: Outputs,

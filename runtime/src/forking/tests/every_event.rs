@@ -4,7 +4,7 @@
 use super::random_work::RandomWork;
 use super::trees::{Tree, tree};
 use super::*;
-use crate::agent::verify_session;
+use crate::replaying::verify_session;
 use crate::snapshots::restore;
 use proptest::prelude::*;
 use retrace_events::fold::FilesAt;

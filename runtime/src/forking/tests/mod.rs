@@ -63,7 +63,7 @@ impl World {
 
     pub(super) fn plan(&self) -> SnapshotPlan {
         // What looks like a secret is part of the tests, too.
-        let mut plan = SnapshotPlan::new(&self.root.path().join("state"), &[], false);
+        let mut plan = SnapshotPlan::new(&self.root.path().join("state"), self.log.identity(), &[], false);
         plan.options.secrets.clear();
         plan
     }
@@ -87,6 +87,7 @@ impl World {
             holder: Holder::this_process("a test", Timestamp(0)),
             context_tokens: None,
             api_compaction: false,
+            checkpoints: crate::checkpoints::Checkpoints::none(),
             snapshots: Some(self.plan()),
             user_instructions: self.root.path().join("config"),
         }

@@ -1,7 +1,7 @@
 //! Where forks begin, what they take with them and what they leave, and how they are found again.
 
 use super::*;
-use crate::agent::verify_session;
+use crate::replaying::verify_session;
 use crate::snapshots::restore;
 use retrace_events::control::ControlSender;
 use retrace_events::fold::{self, FilesAt};

@@ -56,6 +56,22 @@ async fn a_session_that_went_on_here_keeps_what_was_done_here() {
 }
 
 #[tokio::test]
+async fn what_was_deleted_does_not_come_back_and_keeps_nobody_else_out() {
+    let desk = Desk::new();
+    let path = half(&desk).await;
+    let mint = SeededMint::new(9);
+    let deletion =
+        retrace_events::log::Deletion { stream: stream(SESSION_ID), id: mint.event_id(), at: Timestamp(LATER_MS) };
+    desk.log.delete(&deletion).await.unwrap();
+    for _ in 0..2 {
+        let report = desk.import(&path).await;
+        assert_eq!(report.sessions[0].state, Became::Refused(Refusal::Deleted));
+        assert!(report.sessions[0].left > 5 && report.stored() == 0, "{report:?}");
+    }
+    assert!(desk.events(SESSION_ID).await.is_empty());
+}
+
+#[tokio::test]
 async fn other_events_of_the_same_session_are_not_mixed_in() {
     let desk = Desk::new();
     desk.import(&desk.write("a.jsonl", SESSION)).await;

@@ -1,12 +1,14 @@
 //! Opening the database, its tables, and the lock beside it.
 
+use std::cell::RefCell;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use rusqlite::{Connection, ErrorCode, OpenFlags, TransactionBehavior};
+use rusqlite::{Connection, ErrorCode, OpenFlags, Transaction, TransactionBehavior};
 
 use super::super::error::SnapshotError;
+use super::Packer;
 
 /// Says that a database is one of these: "rtsn".
 const APPLICATION_ID: i64 = 0x7274_736e;
@@ -29,13 +31,25 @@ CREATE TABLE seen (
 ) STRICT;
 ";
 
+/// On whose behalf a snapshot is kept. A store that was made before there was this table gets it when it is opened; what it
+/// holds by then is nobody's.
+const OWNERS: &str = "
+CREATE TABLE owners (
+    root BLOB NOT NULL, owner TEXT NOT NULL, since_ms INTEGER NOT NULL, PRIMARY KEY (root, owner)
+) STRICT, WITHOUT ROWID;
+INSERT INTO owners (root, owner, since_ms) SELECT id, '', taken_ms FROM roots;
+";
+
 /// One connection to the store. Not shared between threads: each opens its own.
 #[derive(Debug)]
 pub(in super::super) struct Objects {
     pub(super) connection: Connection,
     pub(super) dir: PathBuf,
+    /// On whose behalf snapshots are taken.
+    pub(super) owner: String,
     /// Bytes written since the last commit, while a transaction is open.
     pub(super) open_bytes: Option<u64>,
+    pub(super) packer: RefCell<Packer>,
 }
 
 /// Held while a snapshot is taken: nothing is removed meanwhile.
@@ -45,6 +59,11 @@ pub(in super::super) struct SharedLock(#[expect(dead_code, reason = "unlocks whe
 impl Objects {
     /// Opens the store, and makes it where there is none.
     pub(in super::super) fn open(dir: &Path) -> Result<Self, SnapshotError> {
+        Self::open_for(dir, "")
+    }
+
+    /// As [`Self::open`], for taking snapshots on behalf of `owner`.
+    pub(in super::super) fn open_for(dir: &Path, owner: &str) -> Result<Self, SnapshotError> {
         std::fs::create_dir_all(dir).map_err(SnapshotError::io("make the folder", dir))?;
         let file = dir.join("objects.db");
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
@@ -54,12 +73,13 @@ impl Objects {
         if layout != LAYOUT {
             return Err(SnapshotError::Foreign { file, layout });
         }
-        Ok(Self { connection, dir: dir.to_path_buf(), open_bytes: None })
+        let packer = RefCell::new(Packer::new());
+        Ok(Self { connection, dir: dir.to_path_buf(), owner: owner.to_owned(), open_bytes: None, packer })
     }
 
     /// Another connection to the same store.
     pub(in super::super) fn again(&self) -> Result<Self, SnapshotError> {
-        Self::open(&self.dir)
+        Self::open_for(&self.dir, &self.owner)
     }
 
     pub(super) fn error(&self, error: rusqlite::Error) -> SnapshotError {
@@ -82,6 +102,11 @@ impl Objects {
         let (file, path) = lock_file(dir)?;
         file.lock().map_err(SnapshotError::io("lock", &path))?;
         Ok(file)
+    }
+
+    /// Reads what follows as of one moment, until that goes, which spares a lock for each object. Not while writing.
+    pub(in super::super) fn reading(&self) -> Result<Transaction<'_>, SnapshotError> {
+        self.connection.unchecked_transaction().map_err(|error| self.error(error))
     }
 
     /// Begins to write, if that was not begun.
@@ -168,9 +193,23 @@ fn prepare(connection: &mut Connection) -> rusqlite::Result<i64> {
     connection.pragma_update(None, "wal_autocheckpoint", 4_000)?;
     connection.pragma_update(None, "journal_size_limit", 64 << 20)?;
     match describe(connection)? {
+        (APPLICATION_ID, LAYOUT) => {
+            if !has_owners(connection)? {
+                let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+                if !has_owners(&transaction)? {
+                    transaction.execute_batch(OWNERS)?;
+                }
+                transaction.commit()?;
+            }
+            Ok(LAYOUT)
+        }
         (APPLICATION_ID, layout) => Ok(layout),
         (_, layout) => Ok(-layout.abs()),
     }
+}
+
+fn has_owners(connection: &Connection) -> rusqlite::Result<bool> {
+    connection.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'owners'")?.exists([])
 }
 
 fn describe(connection: &Connection) -> rusqlite::Result<(i64, i64)> {

@@ -14,7 +14,7 @@ mod packing;
 mod rows;
 
 pub(super) use database::Objects;
-pub(super) use packing::Packed;
+pub(super) use packing::{Packed, Packer};
 pub(super) use rows::{Fault, SeenRow};
 
 /// The length of a file's pieces, in bytes.

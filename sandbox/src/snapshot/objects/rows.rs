@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
-use rusqlite::{Connection, OptionalExtension as _, params};
+use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
 use super::super::error::SnapshotError;
 use super::super::ids::{Kind, ObjectId};
@@ -40,30 +40,66 @@ impl Objects {
         query.exists([id.as_bytes()]).map_err(|error| self.error(error))
     }
 
+    /// Whether the snapshot was whole here once: an import that was cut may have left its first object, and no more.
+    pub(in super::super) fn has_root(&self, id: &ObjectId) -> Result<bool, SnapshotError> {
+        let mut query = self.prepared("SELECT 1 FROM roots JOIN objects USING (id) WHERE id = ?1")?;
+        query.exists([id.as_bytes()]).map_err(|error| self.error(error))
+    }
+
     /// The object as it is stored; unchecked.
     pub(in super::super) fn packed(&self, id: &ObjectId) -> Result<Packed, Fault> {
-        let mut query =
-            self.prepared("SELECT kind, length, compressed, data FROM objects WHERE id = ?1").map_err(Fault::Store)?;
-        let row = query.query_row([id.as_bytes()], |row| {
-            Ok((row.get::<_, i64>(0)?, row.get::<_, i64>(1)?, row.get::<_, bool>(2)?, row.get::<_, Vec<u8>>(3)?))
-        });
-        let row = row.optional().map_err(|error| Fault::Store(self.error(error)))?;
-        let (kind, length, is_compressed, data) = row.ok_or(Fault::Missing)?;
-        let kind = u8::try_from(kind).ok().and_then(Kind::of_code);
-        let length = usize::try_from(length).ok();
-        match (kind, length) {
-            (Some(kind), Some(length)) => Ok(Packed { id: *id, kind, length, is_compressed, data }),
-            _ => Err(Fault::Damaged("has impossible fields".to_owned())),
-        }
+        self.find(id, |Packed { id, kind, length, is_compressed, data }| {
+            Ok(Packed { id, kind, length, is_compressed, data: data.to_vec() })
+        })
     }
 
     /// The object's bytes, checked.
     pub(in super::super) fn get(&self, id: &ObjectId, kind: Kind) -> Result<Vec<u8>, Fault> {
-        let packed = self.packed(id)?;
-        if packed.kind != kind {
-            return Err(Fault::Damaged(format!("is kept as a {}", packed.kind.name())));
+        self.with(id, kind, <[u8]>::to_vec)
+    }
+
+    /// Hands over the object's bytes, checked. `work` asks this connection for nothing.
+    pub(in super::super) fn with<T>(
+        &self,
+        id: &ObjectId,
+        kind: Kind,
+        work: impl FnOnce(&[u8]) -> T,
+    ) -> Result<T, Fault> {
+        self.find(id, |packed| {
+            if packed.kind == kind {
+                self.unpack(&packed, work).map_err(Fault::Damaged)
+            } else {
+                Err(Fault::Damaged(format!("is kept as a {}", packed.kind.name())))
+            }
+        })
+    }
+
+    /// Hands over the bytes of an object that came from here or elsewhere, checked.
+    pub(in super::super) fn unpack<T>(
+        &self,
+        packed: &Packed<impl AsRef<[u8]>>,
+        work: impl FnOnce(&[u8]) -> T,
+    ) -> Result<T, String> {
+        self.packer.borrow_mut().unpack(packed, work)
+    }
+
+    /// Packs bytes whose id is known.
+    pub(in super::super) fn pack(&self, id: ObjectId, kind: Kind, bytes: &[u8]) -> Packed {
+        self.packer.borrow_mut().pack(id, kind, bytes)
+    }
+
+    fn find<T>(&self, id: &ObjectId, work: impl FnOnce(Packed<&[u8]>) -> Result<T, Fault>) -> Result<T, Fault> {
+        let failed = |error| Fault::Store(self.error(error));
+        let sql = "SELECT kind, length, compressed, data FROM objects WHERE id = ?1";
+        let mut query = self.prepared(sql).map_err(Fault::Store)?;
+        let mut rows = query.query([id.as_bytes()]).map_err(failed)?;
+        let row = rows.next().map_err(failed)?.ok_or(Fault::Missing)?;
+        let (kind, length, is_compressed, data) = fields(row).map_err(failed)?;
+        let kind = u8::try_from(kind).ok().and_then(Kind::of_code);
+        match (kind, usize::try_from(length).ok()) {
+            (Some(kind), Some(length)) => work(Packed { id: *id, kind, length, is_compressed, data }),
+            _ => Err(Fault::Damaged("has impossible fields".to_owned())),
         }
-        packed.unpack().map_err(Fault::Damaged)
     }
 
     /// Stores the object; answers the bytes that it took, zero if it was there.
@@ -90,9 +126,12 @@ impl Objects {
     pub(in super::super) fn finish(&mut self, roots: &[ObjectId], now_ms: i64) -> Result<(), SnapshotError> {
         let mut stale = Vec::new();
         for root in roots {
-            let mut query = self.prepared("SELECT taken_ms FROM roots WHERE id = ?1")?;
-            let taken: Option<i64> =
-                query.query_row([root.as_bytes()], |row| row.get(0)).optional().map_err(|error| self.error(error))?;
+            let mut query =
+                self.prepared("SELECT taken_ms FROM roots JOIN owners ON root = id WHERE id = ?1 AND owner = ?2")?;
+            let taken: Option<i64> = query
+                .query_row(params![root.as_bytes(), self.owner], |row| row.get(0))
+                .optional()
+                .map_err(|error| self.error(error))?;
             if taken.is_none_or(|taken| (now_ms - taken).abs() > REFRESH_MS) {
                 stale.push(*root);
             }
@@ -100,10 +139,46 @@ impl Objects {
         if stale.is_empty() {
             return self.commit();
         }
+        let owner = self.owner.clone();
         self.commit_durably(|connection| {
             let sql = "INSERT INTO roots (id, taken_ms) VALUES (?1, ?2) ON CONFLICT (id) DO UPDATE SET taken_ms = ?2";
-            stale.iter().try_for_each(|root| connection.execute(sql, params![root.as_bytes(), now_ms]).map(|_| ()))
+            stale.iter().try_for_each(|root| connection.execute(sql, params![root.as_bytes(), now_ms]).map(|_| ()))?;
+            own(connection, &owner, &stale, now_ms)
         })
+    }
+
+    /// Writes down that the owner wants those of these snapshots that are here.
+    pub(in super::super) fn own(&mut self, roots: &[ObjectId], now_ms: i64) -> Result<(), SnapshotError> {
+        let owner = self.owner.clone();
+        self.commit_durably(|connection| own(connection, &owner, roots, now_ms))
+    }
+
+    /// Writes down that the owner wants no others than `live` and those it wanted at `since_ms` or later; answers what all
+    /// owners want then.
+    pub(in super::super) fn own_only(
+        &mut self,
+        live: &[ObjectId],
+        since_ms: i64,
+        now_ms: i64,
+    ) -> Result<Vec<ObjectId>, SnapshotError> {
+        let owner = self.owner.clone();
+        self.commit_durably(|connection| {
+            own(connection, &owner, live, now_ms)?;
+            let wanted: HashSet<&[u8]> = live.iter().map(|id| id.as_bytes().as_slice()).collect();
+            let mut select = connection.prepare("SELECT root FROM owners WHERE owner = ?1 AND since_ms < ?2")?;
+            let rows = select.query_map(params![owner, since_ms], |row| row.get::<_, Vec<u8>>(0))?;
+            let unwanted = rows.filter(|row| row.as_ref().map_or(true, |root| !wanted.contains(root.as_slice())));
+            let unwanted: Vec<Vec<u8>> = unwanted.collect::<rusqlite::Result<_>>()?;
+            let mut delete = connection.prepare("DELETE FROM owners WHERE owner = ?1 AND root = ?2")?;
+            unwanted.iter().try_for_each(|root| delete.execute(params![owner, root]).map(|_| ()))
+        })?;
+        let mut query = self.prepared("SELECT DISTINCT root FROM owners")?;
+        let rows = query.query_map([], |row| row.get::<_, Vec<u8>>(0)).map_err(|error| self.error(error))?;
+        let mut roots = Vec::new();
+        for root in rows {
+            roots.extend(ObjectId::from_slice(&root.map_err(|error| self.error(error))?));
+        }
+        Ok(roots)
     }
 
     /// What is known of the workspace's folders.
@@ -123,8 +198,21 @@ impl Objects {
         Ok(seen)
     }
 
-    /// Changes what is known of the workspace's folders. Losing this to a loss of power costs time, never truth.
+    /// Changes what is known of the workspace's folders. That this is lost, to a loss of power or to a full disk, costs time
+    /// and never truth: what it says of a file is believed only as long as the file's stamp is the same.
     pub(in super::super) fn remember(
+        &mut self,
+        workspace: &Path,
+        changed: &[(Vec<u8>, SeenRow)],
+        gone: &[Vec<u8>],
+        now_ms: i64,
+    ) {
+        if let Err(error) = self.try_to_remember(workspace, changed, gone, now_ms) {
+            tracing::debug!(%error, "what was seen of a workspace is not remembered");
+        }
+    }
+
+    fn try_to_remember(
         &mut self,
         workspace: &Path,
         changed: &[(Vec<u8>, SeenRow)],
@@ -183,11 +271,24 @@ impl Objects {
     }
 }
 
+fn fields<'a>(row: &'a Row<'_>) -> rusqlite::Result<(i64, i64, bool, &'a [u8])> {
+    Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get_ref(3)?.as_blob()?))
+}
+
+/// Notes that `owner` wants those of `roots` that are here.
+fn own(connection: &Connection, owner: &str, roots: &[ObjectId], now_ms: i64) -> rusqlite::Result<()> {
+    let mut insert = connection.prepare_cached(
+        "INSERT INTO owners (root, owner, since_ms) SELECT ?1, ?2, ?3 WHERE EXISTS (SELECT 1 FROM objects WHERE id = ?1)
+         ON CONFLICT (root, owner) DO UPDATE SET since_ms = max(since_ms, ?3)",
+    )?;
+    roots.iter().try_for_each(|root| insert.execute(params![root.as_bytes(), owner, now_ms]).map(|_| ()))
+}
+
 /// What is known of a folder goes with its tree: it says that the files' objects are there.
 fn remove(connection: &Connection, now_ms: i64) -> rusqlite::Result<(u64, u64)> {
     let sql = "SELECT count(*), coalesce(sum(length(data)), 0) FROM objects WHERE id NOT IN (SELECT id FROM temp.live)";
     let removed = connection.query_row(sql, [], |row| Ok((row.get(0)?, row.get(1)?)))?;
-    for table in ["objects WHERE id", "roots WHERE id", "seen WHERE tree"] {
+    for table in ["objects WHERE id", "roots WHERE id", "owners WHERE root", "seen WHERE tree"] {
         connection.execute(&format!("DELETE FROM {table} NOT IN (SELECT id FROM temp.live)"), [])?;
     }
     connection.execute("DELETE FROM workspaces WHERE used_ms < ?1", [now_ms - FORGET_MS])?;

@@ -95,7 +95,9 @@ impl Rules {
 pub(super) fn lines(text: &str) -> Option<Gitignore> {
     // With `.` as its root the matcher takes paths as they are.
     let mut builder = GitignoreBuilder::new(".");
-    for line in text.lines() {
+    // A pattern of nothing matches nothing for git, and everything for the matcher.
+    let is_empty = |line: &str| matches!(line.strip_prefix('!').unwrap_or(line).trim_end_matches(' '), "" | "/");
+    for line in text.lines().filter(|line| !is_empty(line)) {
         let _ = builder.add_line(None, line);
     }
     builder.build().ok()

@@ -2,7 +2,7 @@
 
 use super::{Bench, RestoreOptions, SnapshotError, TreeId, survey};
 use crate::snapshot::ids::{Kind, ObjectId};
-use crate::snapshot::objects::{Objects, Packed};
+use crate::snapshot::objects::Objects;
 use crate::snapshot::tree::{Entry, Node, Root, decode, encode};
 use proptest::prelude::*;
 
@@ -10,7 +10,8 @@ use proptest::prelude::*;
 fn put(bench: &Bench, kind: Kind, bytes: &[u8]) -> ObjectId {
     let id = ObjectId::of(kind, bytes);
     let mut objects = Objects::open(&bench.path("store")).unwrap();
-    objects.put(&Packed::of(id, kind, bytes)).unwrap();
+    let packed = objects.pack(id, kind, bytes);
+    objects.put(&packed).unwrap();
     objects.commit().unwrap();
     id
 }

@@ -2,15 +2,23 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
+mod at_once;
 mod bringing;
 mod collecting;
+mod forged_streams;
 mod forging;
+mod full_disks;
 mod hostile;
+mod ignoring;
 mod killing;
 mod larger;
+mod model;
+mod models;
 mod operations;
+mod owning;
 mod parts;
 mod properties;
+mod replacing;
 mod restoring;
 mod streams;
 mod taking;
@@ -115,6 +123,14 @@ fn assert_same(left: &BTreeMap<Vec<u8>, Seen>, right: &BTreeMap<Vec<u8>, Seen>, 
 fn differing(left: &BTreeMap<Vec<u8>, Seen>, right: &BTreeMap<Vec<u8>, Seen>) -> Vec<Vec<u8>> {
     let all: std::collections::BTreeSet<_> = left.keys().chain(right.keys()).collect();
     all.into_iter().filter(|path| left.get(*path) != right.get(*path)).cloned().collect()
+}
+
+/// What is in a folder, in order.
+fn names(dir: &Path) -> Vec<String> {
+    let mut names: Vec<_> =
+        fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    names.sort();
+    names
 }
 
 fn chmod(path: &Path, mode: u32) {

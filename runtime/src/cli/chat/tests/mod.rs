@@ -4,6 +4,7 @@
 mod complete;
 mod history;
 mod input;
+mod keyboard;
 mod layout;
 mod line;
 mod paste;
