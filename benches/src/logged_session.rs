@@ -182,7 +182,7 @@ impl LoggedSession {
         let Payload::Context(retrace_events::payload::Context::EpochStarted(first)) = super::epoch() else {
             return Ok(());
         };
-        self.log(ContextEpochStarted { number: self.epochs, renderer: 2, from_seq, ..first }.into())
+        self.log(ContextEpochStarted { number: self.epochs, renderer: 3, from_seq, ..first }.into())
     }
 
     fn log(&mut self, payload: Payload) -> Result<(), CodecError> {

@@ -32,6 +32,8 @@ pub(crate) fn verdict(setup: &Setup, stream: &StreamId, report: &ReplayReport) -
     let total = report.requests.len() as u64;
     let requests = if total == 0 && report.imported > 0 {
         style.dim("no requests of retrace's own")
+    } else if total == 0 && report.inherited_events > 0 {
+        style.dim("no requests of its own yet")
     } else if differing.is_empty() {
         style.green(&format!("all {} render to the bytes that were sent", units::of(total, "request")))
     } else {
