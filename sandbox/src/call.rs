@@ -81,6 +81,16 @@ impl Call {
         self.link.send_later(self.id, &Request::Kill);
     }
 
+    /// A way to end it from elsewhere, which keeps neither the call nor the link.
+    pub(crate) fn killer(&self) -> impl Fn() + Send + Sync + 'static {
+        let (id, link) = (self.id, Arc::downgrade(&self.link));
+        move || {
+            if let Some(link) = link.upgrade() {
+                link.send_later(id, &Request::Kill);
+            }
+        }
+    }
+
     /// Asks the guest to let it end in good order, or else to end it.
     pub(crate) fn terminate(&self) {
         self.link.send_later(self.id, &Request::Terminate);

@@ -9,8 +9,10 @@ use retrace_guest::message::{
 };
 use retrace_guest::raw_path::RawPath;
 
+use crate::activity::Occupied;
 use crate::backend::Counters;
 use crate::call::{Call, unexpected};
+use crate::disk_watch::Watched;
 use crate::error::SandboxError;
 use crate::limits::LimitHit;
 use crate::sandbox::Sandbox;
@@ -124,6 +126,8 @@ pub struct Running {
     call: Call,
     limits: ExecLimits,
     before: Counters,
+    watched: Option<Watched>,
+    _occupied: Occupied,
     taken_bytes: u64,
     end: Option<Result<ExecResult, SandboxError>>,
 }
@@ -150,13 +154,24 @@ impl Running {
             timeout_ms,
             limits: limits.clone(),
         };
+        let occupied = sandbox.activity().occupy()?;
         let before = sandbox.counters();
         let budget_bytes = INITIAL_CREDIT_BYTES + CLOSING_BYTES;
         let call = Call::start_with(sandbox.link(), &Request::Exec(spec), budget_bytes).await?;
         if !stdin.is_empty() {
             call.send_data(stdin).await?;
         }
-        Ok(Self { sandbox: sandbox.clone(), call, limits, before, taken_bytes: 0, end: None })
+        let watched = sandbox.disk().map(|disk| disk.enter(call.killer()));
+        Ok(Self {
+            sandbox: sandbox.clone(),
+            call,
+            limits,
+            before,
+            watched,
+            _occupied: occupied,
+            taken_bytes: 0,
+            end: None,
+        })
     }
 
     /// The next piece of output; `None` when the command has ended (how, says [`Running::wait`]).
@@ -233,7 +248,8 @@ impl Running {
     }
 
     fn result(&self, end: ExecEnd) -> ExecResult {
-        let limits_hit = limits_hit(&end, &self.limits, self.before, self.sandbox.counters());
+        let mut limits_hit = limits_hit(&end, &self.limits, self.before, self.sandbox.counters());
+        limits_hit.extend(self.watched.as_ref().is_some_and(Watched::was_hit).then_some(LimitHit::Disk));
         ExecResult {
             code: end.code,
             signal: end.signal,

@@ -11,10 +11,12 @@
 //!
 //! This crate appends no events and knows no log: it returns observations.
 
+mod activity;
 mod backend;
 mod call;
 mod cgroup;
 mod choice;
+mod disk_watch;
 mod error;
 mod exec;
 mod files;

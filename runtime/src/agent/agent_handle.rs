@@ -290,5 +290,5 @@ async fn claim(parts: &AgentParts, stream: &StreamId) -> Result<Claim, AgentErro
 }
 
 pub(super) fn wish<'a>(parts: &'a AgentParts, workspace: &'a Path, settings: &'a Settings) -> SandboxWish<'a> {
-    SandboxWish { workspace, settings, guest_dir: &parts.guest_dir, expose: &parts.expose, mask: &parts.mask }
+    SandboxWish { workspace, settings, guest_dir: &parts.guest_dir, setup: &parts.sandboxes }
 }

@@ -14,7 +14,7 @@ use retrace_events::payload::sandbox::SandboxStopped;
 use retrace_events::payload::settings::Settings;
 use retrace_events::payload::turn::{TurnEnded, TurnOutcome};
 use retrace_events::{Payload, SessionState};
-use retrace_sandbox::Sandbox;
+use retrace_sandbox::{Sandbox, SandboxError};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use tokio::task::JoinHandle;
@@ -55,7 +55,11 @@ impl Agent {
     /// The sandbox; waits for the workspace's files where they are still coming.
     pub(super) async fn sandbox(&mut self) -> Result<Sandbox, AgentError> {
         if let Workroom::Ready(sandbox) = &self.workroom {
-            return Ok(sandbox.clone());
+            match sandbox.keep() {
+                // Its end is told to whoever uses it.
+                Ok(()) => return Ok(sandbox.clone()),
+                Err(ended) => self.log_idle_end(&ended).await?,
+            }
         }
         if let Workroom::Coming(files) = std::mem::replace(&mut self.workroom, Workroom::Gone) {
             files.await.map_err(|error| self.unusable(error.to_string()))??;
@@ -66,6 +70,14 @@ impl Agent {
         self.workroom = Workroom::Ready(sandbox.clone());
         self.append(vec![(proven.into(), None)]).await?;
         Ok(sandbox)
+    }
+
+    /// The sandbox was ended for want of use: nothing was lost, and another is started when it is needed.
+    async fn log_idle_end(&mut self, ended: &SandboxError) -> Result<(), AgentError> {
+        self.workroom = Workroom::Gone;
+        let stopped = SandboxStopped { why: ended.to_string(), unexpected: false };
+        self.append(vec![(stopped.into(), None)]).await?;
+        Ok(())
     }
 
     fn unusable(&self, why: String) -> AgentError {

@@ -129,5 +129,5 @@ fn limits_are_described_for_people() {
     let described = Limits::default().describe();
     assert!(described.contains(&("memory", "4 GiB".to_owned())), "{described:?}");
     assert!(described.contains(&("output", "64 MiB".to_owned())));
-    assert_eq!(described.len(), 8);
+    assert_eq!(described.len(), 10);
 }
