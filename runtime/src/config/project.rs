@@ -9,7 +9,7 @@ use super::key::Key;
 use super::raw::{Misfit, Raw};
 use super::values::{Entry, Values};
 use crate::permissions::RuleSet;
-use retrace_sandbox::{Limits, SandboxChoice};
+use retrace_sandbox::SandboxChoice;
 use std::cmp::Reverse;
 use std::path::Path;
 
@@ -78,8 +78,8 @@ fn judge(values: &Values, entry: &Entry) -> Result<Verdict, Misfit> {
         // The later mode is the stricter one.
         Key::Approvals => lower(Some(Reverse(choice::approvals(raw)?)), Some(Reverse(values.approvals.value))),
         Key::Memory => {
-            let held = values.sandboxes.memory_bytes.value.unwrap_or(Limits::default().memory_bytes);
-            lower(Some(raw.size_bytes()?), Some(held))
+            // As much as any backend has when nothing is said; a container's own default may be less.
+            lower(Some(raw.size_bytes()?), Some(values.sandboxes.limits().memory()))
         }
         Key::Cpus => lower(raw.limit(Raw::cpus_percent)?, values.sandboxes.cpus_percent.value),
         Key::Processes => lower(Some(raw.number()?), Some(values.sandboxes.processes.value)),

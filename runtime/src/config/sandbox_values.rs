@@ -59,9 +59,9 @@ impl SandboxValues {
     /// The limits of a sandbox.
     #[must_use]
     pub fn limits(&self) -> Limits {
-        let usual = Limits::default();
         Limits {
-            memory_bytes: self.memory_bytes.value.unwrap_or(usual.memory_bytes),
+            memory_bytes: self.memory_bytes.value,
+            cpus: self.cpus_percent.value.map(|percent| f64::from(percent) / 100.0),
             pids: self.processes.value,
             cpu_seconds: self.cpu_time_ms.value.div_ceil(1_000),
             disk_bytes: self.disk_bytes.value,
@@ -69,7 +69,7 @@ impl SandboxValues {
             output_bytes: self.output_bytes.value,
             wall_ms: self.command_time_ms.value,
             idle_ms: self.idle_ms.value,
-            ..usual
+            ..Limits::default()
         }
     }
 }

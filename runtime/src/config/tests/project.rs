@@ -156,7 +156,7 @@ fn at_most_as_loose(with: &Config, without: &Config) -> bool {
 fn tighter(with: &SandboxValues, without: &SandboxValues) -> bool {
     let (one, other) = (with.limits(), without.limits());
     let limit = |one: Option<u64>, other: Option<u64>| one.unwrap_or(u64::MAX) <= other.unwrap_or(u64::MAX);
-    one.memory_bytes <= other.memory_bytes
+    one.memory() <= other.memory()
         && limit(with.cpus_percent.value.map(u64::from), without.cpus_percent.value.map(u64::from))
         && limit(one.disk_bytes, other.disk_bytes)
         && limit(one.idle_ms, other.idle_ms)
