@@ -9,4 +9,6 @@ mod none;
 mod plain_user;
 mod programs;
 mod start;
+mod streams;
 mod support;
+mod terminals;
