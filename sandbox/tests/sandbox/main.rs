@@ -1,6 +1,7 @@
 //! Real sandboxes, through the public interface. They need bubblewrap, like the product.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
+mod escapes;
 mod files;
 mod isolation;
 mod lifecycle;
