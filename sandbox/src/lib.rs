@@ -28,6 +28,7 @@ mod proof;
 mod sandbox;
 pub mod snapshot;
 mod spawner;
+mod survey;
 
 pub use retrace_guest::message::{
     Command, Entry, EntryKind, Failure, FailureKind, FileStat, ListDone, Match, SearchDone, SearchSpec, TerminalSize,
@@ -44,6 +45,7 @@ pub use limits::{LimitHit, Limits};
 #[cfg(any(test, fuzzing))]
 #[doc(hidden)]
 pub use link::fuzzing;
-pub use policy::{Network, Policy};
+pub use policy::{EngineOptions, Network, Policy};
 pub use proof::{IsolationLevel, Proof};
 pub use sandbox::{Considered, Sandbox};
+pub use survey::{Surveyed, Usable, survey};

@@ -1,6 +1,7 @@
 //! What the fuzzing of both ends and the tests of its corpus have in common: bytes in, and nothing may go wrong.
 //!
 //! Compiled only for tests and for fuzzing. No command is ever run here: what a fuzzer invents must not be.
+#![allow(clippy::expect_used, reason = "no part of the product")]
 
 use std::fs::File;
 use std::path::Path;

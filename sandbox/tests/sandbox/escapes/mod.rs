@@ -18,7 +18,7 @@ use std::collections::HashSet;
 
 use retrace_sandbox::{ExecOutput, ExecRequest, IsolationLevel, Limits, Sandbox};
 
-use crate::support::{Place, as_root, prints, text};
+use crate::support::{Place, limits_the_whole, prints, text};
 use bait::Bait;
 
 /// One attempt by a command.
@@ -129,7 +129,7 @@ fn judge(attempt: &Attempt, output: &ExecOutput, bait: &Bait) -> Result<String, 
 /// Small enough that a hog is stopped before the machine feels it.
 fn limits() -> Limits {
     Limits {
-        memory_bytes: 256 << 20,
+        memory_bytes: Some(256 << 20),
         pids: 100,
         tmp_bytes: 64 << 20,
         file_size_bytes: 32 << 20,
@@ -149,7 +149,7 @@ async fn none_succeeds(attempts: &[Attempt]) {
     assert!(sandbox.level() > IsolationLevel::None);
     let mut escapes = Vec::new();
     for attempt in attempts {
-        if attempt.name.contains("all memory") && !memory_is_limited_together() {
+        if attempt.name.contains("all memory") && !limits_the_whole() {
             tell(
                 attempt.name,
                 &Ok("left out: without a control group memory is only limited for each process".to_owned()),
@@ -180,11 +180,6 @@ async fn none_succeeds(attempts: &[Attempt]) {
         escapes.push(how);
     }
     assert!(escapes.is_empty(), "{} got out:\n{}", escapes.len(), escapes.join("\n"));
-}
-
-/// As a plain user without an engine there may be no control group; a hog would then be the machine's trouble.
-fn memory_is_limited_together() -> bool {
-    as_root() || std::env::var("RETRACE_TEST_SANDBOX").is_ok_and(|backend| backend != "process")
 }
 
 /// The guest answers, and nothing of the attempt is left inside.
