@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use bytes::{Bytes, BytesMut};
 use retrace_guest::message::{
     CHUNK_COST_BYTES, Command, ExecEnd, ExecLimits, ExecSpec, Failure, FailureKind, INITIAL_CREDIT_BYTES,
-    MAX_STDIN_BYTES, Request, Response, Usage,
+    MAX_STDIN_BYTES, Request, Response, TerminalSize, Usage,
 };
 use retrace_guest::raw_path::RawPath;
 
@@ -14,6 +14,7 @@ use crate::backend::Counters;
 use crate::call::{Call, unexpected};
 use crate::disk_watch::Watched;
 use crate::error::SandboxError;
+use crate::input::Input;
 use crate::limits::LimitHit;
 use crate::sandbox::Sandbox;
 
@@ -33,6 +34,11 @@ pub struct ExecRequest {
     pub env: Vec<(String, String)>,
     /// Its stdin; empty when `None`.
     pub stdin: Option<Bytes>,
+    /// More stdin may follow, by [`Running::input`].
+    pub open_stdin: bool,
+    /// Gives it a terminal of this size, its controlling one: all output comes as `Stdout`, and killing it is what
+    /// hanging up is.
+    pub terminal: Option<TerminalSize>,
     /// Its time, in milliseconds; at most the sandbox's `wall_ms`. The sandbox's default when `None`.
     pub timeout_ms: Option<u64>,
     /// Without a `timeout_ms` it may run as long as the sandbox.
@@ -58,6 +64,8 @@ impl ExecRequest {
             cwd: None,
             env: Vec::new(),
             stdin: None,
+            open_stdin: false,
+            terminal: None,
             timeout_ms: None,
             endless: false,
             max_output_bytes: None,
@@ -124,6 +132,7 @@ pub struct ExecOutput {
 pub struct Running {
     sandbox: Sandbox,
     call: Call,
+    input: Input,
     limits: ExecLimits,
     before: Counters,
     watched: Option<Watched>,
@@ -146,11 +155,14 @@ impl Running {
         };
         let mut limits = sandbox.exec_limits().clone();
         limits.max_output_bytes = request.max_output_bytes.or(limits.max_output_bytes);
+        // A terminal is told the end of its input, which a missing one would not be.
+        let has_stdin = !stdin.is_empty() || request.open_stdin || request.terminal.is_some();
         let spec = ExecSpec {
             command: request.command,
             cwd: request.cwd.map(RawPath::from),
             env: request.env,
-            has_stdin: !stdin.is_empty(),
+            has_stdin,
+            terminal: request.terminal,
             timeout_ms,
             limits: limits.clone(),
         };
@@ -158,13 +170,16 @@ impl Running {
         let before = sandbox.counters();
         let budget_bytes = INITIAL_CREDIT_BYTES + CLOSING_BYTES;
         let call = Call::start_with(sandbox.link(), &Request::Exec(spec), budget_bytes).await?;
-        if !stdin.is_empty() {
-            call.send_data(stdin).await?;
+        let (sent_bytes, line) = (stdin.len() as u64, call.line());
+        if has_stdin {
+            line.send_data(stdin, !request.open_stdin).await?;
         }
+        let input = Input::new(line, sent_bytes, !request.open_stdin);
         let watched = sandbox.disk().map(|disk| disk.enter(call.killer()));
         Ok(Self {
             sandbox: sandbox.clone(),
             call,
+            input,
             limits,
             before,
             watched,
@@ -226,6 +241,17 @@ impl Running {
         }
         let result = self.wait().await?;
         Ok(ExecOutput { stdout: stdout.into(), stderr: stderr.into(), result })
+    }
+
+    /// The way to send it more input, also while someone waits for its output.
+    #[must_use]
+    pub fn input(&self) -> Input {
+        self.input.clone()
+    }
+
+    /// Says that its terminal has another size now.
+    pub fn resize(&self, size: TerminalSize) {
+        self.input.resize(size);
     }
 
     /// Kills the command with everything it started; its end is then waited for as usual.

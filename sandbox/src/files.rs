@@ -5,7 +5,7 @@ use std::path::Path;
 use bytes::Bytes;
 use retrace_guest::message::{
     Entry, Failure, FailureKind, FileStat, ListDone, ListSpec, MAX_WRITE_BYTES, Match, ReadSpec, Request, Response,
-    SearchDone, SearchSpec, StatSpec, WriteDone, WriteSpec,
+    SearchDone, SearchSpec, StatSpec, WRITE_WINDOW_BYTES, WriteDone, WriteSpec,
 };
 use retrace_guest::raw_path::RawPath;
 
@@ -80,10 +80,19 @@ impl Sandbox {
             return Err(Failure::new(FailureKind::TooLarge, message).into());
         }
         let mut call = self.call(&Request::Write(spec)).await?;
-        call.send_data(contents).await?;
-        match call.next().await? {
-            (Response::WriteDone(done), _) => Ok(done),
-            (other, _) => Err(unexpected(&other)),
+        let (line, mut rest, mut window_bytes) = (call.line(), Some(contents), WRITE_WINDOW_BYTES);
+        loop {
+            if let Some(mut part) = rest.take() {
+                let after = part.split_off(part.len().min(usize::try_from(window_bytes).unwrap_or(usize::MAX)));
+                window_bytes -= part.len() as u64;
+                line.send_data(part, after.is_empty()).await?;
+                rest = Some(after).filter(|after| !after.is_empty());
+            }
+            match call.next().await? {
+                (Response::Credit { bytes }, _) => window_bytes = window_bytes.saturating_add(bytes),
+                (Response::WriteDone(done), _) => return Ok(done),
+                (other, _) => return Err(unexpected(&other)),
+            }
         }
     }
 

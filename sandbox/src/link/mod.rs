@@ -5,6 +5,9 @@
 //! and a guest that breaks the protocol is killed.
 
 mod frames;
+#[cfg(any(test, fuzzing))]
+pub mod fuzzing;
+mod heartbeat;
 mod tasks;
 
 use std::collections::HashMap;
@@ -20,6 +23,7 @@ use tokio::sync::{Notify, mpsc, watch};
 use crate::backend::{Lifeline, Meter};
 use crate::error::{GoneReport, SandboxError};
 use frames::Outgoing;
+use heartbeat::Pulse;
 
 pub(crate) use tasks::connect;
 
@@ -46,6 +50,7 @@ struct Shared {
     kill: Notify,
     /// Nothing will be written any more.
     hung_up: Notify,
+    pulse: Pulse,
     /// True when the guest is gone and nothing of it is left on the host.
     cleaned_up: watch::Sender<bool>,
 }

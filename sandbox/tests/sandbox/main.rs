@@ -5,6 +5,7 @@
 mod container;
 mod disk;
 mod engine;
+mod escapes;
 mod files;
 mod isolation;
 mod lifecycle;
@@ -13,4 +14,6 @@ mod none;
 mod plain_user;
 mod programs;
 mod start;
+mod streams;
 mod support;
+mod terminals;
