@@ -21,6 +21,7 @@ mod files;
 mod guest_file;
 mod limits;
 mod link;
+mod network;
 mod policy;
 mod probe;
 mod proof;
@@ -39,6 +40,10 @@ pub use error::{GoneReport, SandboxError};
 pub use exec::{Chunk, ExecOutput, ExecRequest, ExecResult, Running};
 pub use files::{FileContents, Listing, SearchResult};
 pub use limits::{LimitHit, Limits};
+pub use network::{
+    AllowError, AllowList, ConnectionCount, ConnectionEvent, ConnectionReport, Connections, Credential, CredentialError,
+    How, NetworkLimits, Resolve, Secret, Verdict,
+};
 pub use policy::{Network, Policy};
 pub use proof::{IsolationLevel, Proof};
 pub use sandbox::{Considered, Sandbox};

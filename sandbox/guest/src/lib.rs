@@ -17,13 +17,14 @@ pub mod raw_path;
 
 mod exec;
 mod files;
+mod forward;
 mod mailbox;
 mod server;
 
 pub use server::{ServeError, serve};
 
 /// Version of the protocol; host and guest refuse each other when it differs.
-pub const PROTOCOL_VERSION: u32 = 1;
+pub const PROTOCOL_VERSION: u32 = 2;
 
 /// Environment variable that carries the call's id into every command.
 pub const CALL_ID_VARIABLE: &str = "RETRACE_CALL_ID";

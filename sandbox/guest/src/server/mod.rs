@@ -19,6 +19,7 @@ use rustix::fs::{Mode, OFlags};
 use crate::PROTOCOL_VERSION;
 use crate::exec::Launcher;
 use crate::files::Root;
+use crate::forward::Forwarder;
 use crate::frame::{FrameError, read_frame};
 use crate::message::{Envelope, Hello, Request, Response};
 
@@ -61,6 +62,7 @@ pub(crate) struct Guest {
     pub(crate) outbox: Outbox,
     pub(crate) registry: Registry,
     pub(crate) launcher: Launcher,
+    pub(crate) forwarder: Forwarder,
 }
 
 /// Serves until the host closes stdin or asks for shutdown; then no process of any command is left.
@@ -74,8 +76,13 @@ pub fn serve(root: &Path) -> Result<(), ServeError> {
     let (incoming, outgoing) = take_stdio().map_err(channel)?;
     protect_self().map_err(channel)?;
     let launcher = Launcher::new([incoming.as_raw_fd(), outgoing.as_raw_fd()]);
-    let guest =
-        Arc::new(Guest { root, outbox: Outbox::new(File::from(outgoing)), registry: Registry::default(), launcher });
+    let guest = Arc::new(Guest {
+        root,
+        outbox: Outbox::new(File::from(outgoing)),
+        registry: Registry::default(),
+        launcher,
+        forwarder: Forwarder::default(),
+    });
     guest.outbox.send(0, &Response::Hello(hello()), &[])?;
 
     let result = read_requests(&guest, File::from(incoming));
