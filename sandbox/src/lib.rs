@@ -27,6 +27,7 @@ mod proof;
 mod sandbox;
 pub mod snapshot;
 mod spawner;
+mod survey;
 
 pub use retrace_guest::message::{
     Command, Entry, EntryKind, Failure, FailureKind, FileStat, ListDone, Match, SearchDone, SearchSpec, Truncation,
@@ -39,6 +40,7 @@ pub use error::{GoneReport, SandboxError};
 pub use exec::{Chunk, ExecOutput, ExecRequest, ExecResult, Running};
 pub use files::{FileContents, Listing, SearchResult};
 pub use limits::{LimitHit, Limits};
-pub use policy::{Network, Policy};
+pub use policy::{EngineOptions, Network, Policy};
 pub use proof::{IsolationLevel, Proof};
 pub use sandbox::{Considered, Sandbox};
+pub use survey::{Surveyed, Usable, survey};

@@ -1,12 +1,14 @@
 //! The handle to a running sandbox, and the only way to get one.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use retrace_guest::message::{ExecLimits, Hello, Request};
 
-use crate::backend::{Backend, Counters, LaunchPlan, Meter, NoneBackend, ProcessBackend};
+use crate::backend::{
+    Backend, Counters, Flavour, LaunchPlan, Meter, NoneBackend, PodmanBackend, ProcessBackend,
+};
 use crate::call::Call;
 use crate::choice::SandboxChoice;
 use crate::error::{GoneReport, SandboxError};
@@ -42,6 +44,7 @@ struct Inner {
     meter: Arc<dyn Meter>,
     limits: Limits,
     exec_limits: ExecLimits,
+    workspace_inside: PathBuf,
     backend_name: &'static str,
     level: IsolationLevel,
     hello: Hello,
@@ -70,19 +73,31 @@ impl Sandbox {
         limits: Limits,
         guest_dir: &Path,
     ) -> Result<Self, SandboxError> {
-        match choice {
-            SandboxChoice::Krun => Err(SandboxError::NotBuilt { name: "krun" }),
-            SandboxChoice::Container => Err(SandboxError::NotBuilt { name: "container" }),
-            SandboxChoice::Process => {
-                Self::start_on(&ProcessBackend::default(), &policy, &limits, guest_dir, Vec::new()).await
-            }
-            SandboxChoice::None => Self::start_on(&NoneBackend, &policy, &limits, guest_dir, Vec::new()).await,
-            SandboxChoice::Auto => {
-                let considered = ["krun", "container"]
-                    .map(|backend| Considered { backend, reason: "not built yet in this version".to_owned() });
-                Self::start_on(&ProcessBackend::default(), &policy, &limits, guest_dir, considered.to_vec()).await
+        let backend: Box<dyn Backend> = match choice {
+            SandboxChoice::Auto => return Self::start_strongest(&policy, &limits, guest_dir).await,
+            SandboxChoice::Krun => Box::new(PodmanBackend::new(Flavour::Krun)),
+            SandboxChoice::Container => Box::new(PodmanBackend::new(Flavour::Container)),
+            SandboxChoice::Process => Box::new(ProcessBackend::default()),
+            SandboxChoice::None => Box::new(NoneBackend),
+        };
+        Self::start_on(&*backend, &policy, &limits, guest_dir, Vec::new()).await
+    }
+
+    /// The strongest that can be proven; never `none`.
+    async fn start_strongest(policy: &Policy, limits: &Limits, guest_dir: &Path) -> Result<Self, SandboxError> {
+        let mut considered = Vec::new();
+        for flavour in [Flavour::Krun, Flavour::Container] {
+            let backend = PodmanBackend::new(flavour);
+            let started = match backend.is_likely(&policy.engine).await {
+                Ok(()) => Self::start_on(&backend, policy, limits, guest_dir, considered.clone()).await,
+                Err(error) => Err(error),
+            };
+            match started {
+                Ok(sandbox) => return Ok(sandbox),
+                Err(error) => considered.push(Considered { backend: backend.name(), reason: error.to_string() }),
             }
         }
+        Self::start_on(&ProcessBackend::default(), policy, limits, guest_dir, considered).await
     }
 
     pub(crate) async fn start_on(
@@ -95,7 +110,8 @@ impl Sandbox {
         let started = Instant::now();
         let files = GuestFiles::unpack(guest_dir)?;
         let policy = policy.checked(&files.dir, std::env::home_dir().as_deref())?;
-        let plan = LaunchPlan { policy: &policy, limits, files: &files, sandbox_id: sandbox_id() };
+        let limits = limits.settled(backend.default_memory_bytes());
+        let plan = LaunchPlan { policy: &policy, limits: &limits, files: &files, sandbox_id: sandbox_id() };
         let launched = backend.launch(&plan).await?;
         let meter = Arc::clone(&launched.meter);
         let keeper = Keeper { lifeline: launched.lifeline, meter: Arc::clone(&meter) };
@@ -103,6 +119,11 @@ impl Sandbox {
         let Connected { link, hello } =
             connect(launched.stdin, launched.stdout, launched.stderr, keeper, explain).await?;
         let launch_ms = started.elapsed().as_secs_f64() * 1000.0;
+        if backend.level() == IsolationLevel::MicroVm && hello.kernel == host_kernel() {
+            link.kill();
+            link.closed().await;
+            return Err(SandboxError::RuntimeIgnored { kernel: hello.kernel });
+        }
 
         let proving = Instant::now();
         let exec_limits = match launched.ready.await {
@@ -118,6 +139,7 @@ impl Sandbox {
             meter,
             limits: limits.clone(),
             exec_limits,
+            workspace_inside: launched.inside.workspace.clone(),
             backend_name: backend.name(),
             level: backend.level(),
             hello,
@@ -189,6 +211,12 @@ impl Sandbox {
         &self.inner.limits
     }
 
+    /// Where the workspace is for what runs inside: the host's own path, or `/workspace`.
+    #[must_use]
+    pub fn workspace_inside(&self) -> &Path {
+        &self.inner.workspace_inside
+    }
+
     /// Release of the kernel inside.
     #[must_use]
     pub fn kernel(&self) -> &str {
@@ -253,11 +281,14 @@ impl Sandbox {
     }
 }
 
+/// Release of this machine's kernel.
+fn host_kernel() -> String {
+    rustix::system::uname().release().to_string_lossy().into_owned()
+}
+
 /// Unique on this machine while it runs: marks what belongs to this sandbox.
 fn sandbox_id() -> String {
     use std::sync::atomic::{AtomicU64, Ordering};
     static COUNTER: AtomicU64 = AtomicU64::new(0);
-    let pid = std::process::id();
-    let started = crate::cgroup::start_ticks(pid).unwrap_or_default();
-    format!("{pid}-{started}-{}", COUNTER.fetch_add(1, Ordering::Relaxed))
+    format!("{}-{}", crate::cgroup::owner_mark(), COUNTER.fetch_add(1, Ordering::Relaxed))
 }

@@ -10,6 +10,7 @@
 //!
 //! It does not isolate anything by itself: that is the work of the backend that starts it.
 
+pub mod confine;
 pub mod frame;
 pub mod message;
 pub mod probe;

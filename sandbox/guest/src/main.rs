@@ -1,4 +1,5 @@
-//! `retrace-guest`: serves the guest protocol on stdin/stdout, or (as `probe`) reports what a command can do here.
+//! `retrace-guest`: serves the guest protocol on stdin/stdout, or (as `probe`) reports what a command can do here, or (as
+//! `confine`) gives up rights and becomes another program.
 //!
 //! It has no other interface and reads no configuration: the host says everything over the protocol.
 
@@ -7,6 +8,7 @@ use std::io::Write as _;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+use retrace_guest::confine::{ConfineError, Confinement};
 use retrace_guest::{probe, serve};
 
 const USAGE: &str = "usage: retrace-guest serve --root <workspace> | retrace-guest probe < plan.json";
@@ -17,6 +19,7 @@ fn main() -> ExitCode {
         [mode, flag, root] if mode == "serve" && flag == "--root" => {
             serve(&PathBuf::from(root)).map_err(|error| error.to_string())
         }
+        [mode, options @ ..] if mode == "confine" => Err(confine(options).to_string()),
         [mode] if mode == "probe" => {
             probe::run(std::io::stdin().lock(), std::io::stdout().lock()).map_err(|error| error.to_string())
         }
@@ -29,5 +32,13 @@ fn main() -> ExitCode {
             let _ = writeln!(std::io::stderr(), "retrace-guest: {message}");
             ExitCode::FAILURE
         }
+    }
+}
+
+/// Returns only when it failed.
+fn confine(arguments: &[OsString]) -> ConfineError {
+    match Confinement::parse(arguments) {
+        Ok((confinement, program)) => confinement.become_program(program),
+        Err(error) => error,
     }
 }

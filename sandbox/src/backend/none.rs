@@ -88,10 +88,16 @@ impl Backend for NoneBackend {
             max_output_bytes: Some(limits.output_bytes),
             file_size_bytes: Some(limits.file_size_bytes),
             cpu_seconds: Some(limits.cpu_seconds),
-            data_bytes: Some(limits.memory_bytes),
+            data_bytes: Some(limits.memory()),
             ..ExecLimits::default()
         };
-        let inside = Inside { guest: plan.files.executable.clone(), masked: Vec::new(), env_names };
+        let inside = Inside {
+            guest: plan.files.executable.clone(),
+            workspace: plan.policy.workspace.clone(),
+            masked: Vec::new(),
+            env_names,
+            sockets: Vec::new(),
+        };
         Ok(Launched {
             stdin: Box::new(stdin),
             stdout: Box::new(stdout),

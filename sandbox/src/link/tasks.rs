@@ -21,8 +21,8 @@ use crate::backend::Counters;
 use crate::error::{GoneReport, SandboxError};
 use crate::limits::LimitHit;
 
-/// How long a guest may take to say hello.
-const HELLO_TIME: Duration = Duration::from_secs(15);
+/// How long a guest may take to say hello; a microVM boots before it does.
+const HELLO_TIME: Duration = Duration::from_secs(60);
 /// How long a guest may take to end when it should.
 const END_TIME: Duration = Duration::from_secs(6);
 /// How much of stderr is kept, in bytes.
@@ -42,8 +42,12 @@ pub(crate) async fn connect(
     let mut stdout: Pipe = Box::new(BufReader::with_capacity(128 * 1024, stdout));
     let hello = match timeout(HELLO_TIME, read_hello(&mut stdout)).await {
         Ok(Ok(hello)) => hello,
-        Ok(Err(detail)) => return Err(give_up(keeper, stderr, detail, explain).await),
-        Err(_) => return Err(give_up(keeper, stderr, "no hello in time".to_owned(), explain).await),
+        failed => {
+            // Where one connection carries both, stderr ends with this.
+            drop(stdout);
+            let detail = failed.map_or_else(|_| "no hello in time".to_owned(), |said| said.err().unwrap_or_default());
+            return Err(give_up(keeper, stderr, detail, explain).await);
+        }
     };
     let (outgoing, waiting) = mpsc::channel(OUTGOING_FRAMES);
     let shared = Arc::new(Shared {

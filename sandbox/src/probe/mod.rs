@@ -39,6 +39,7 @@ pub(crate) async fn prove(
         write_dirs: write_dirs(plan, inside),
         marker: bait.marker().to_owned(),
         masked: inside.masked.iter().map(RawPath::from).collect(),
+        sockets: inside.sockets.iter().map(RawPath::from).collect(),
         host_process: Some((std::process::id(), start_ticks(std::process::id()).unwrap_or_default())),
     };
     let stdin = serde_json::to_vec(&probe_plan).map_err(|error| fail(error.to_string()))?;
@@ -55,7 +56,13 @@ pub(crate) async fn prove(
         return Err(fail(format!("the probe ended with {:?}: {said}", output.result.code)));
     }
     let seen: Observations = serde_json::from_slice(&output.stdout).map_err(|error| fail(error.to_string()))?;
-    let mut proofs = judge::judge(&seen, inside, sandbox.exec_limits());
+    let known = judge::Known {
+        level: sandbox.level(),
+        inside,
+        exec_limits: sandbox.exec_limits(),
+        memory_bytes: plan.limits.memory(),
+    };
+    let mut proofs = judge::judge(&seen, &known);
     proofs.push(bait.untouched());
     Ok(proofs)
 }

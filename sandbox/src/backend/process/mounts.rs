@@ -13,6 +13,7 @@ use super::arguments::Arguments;
 use super::toolchains::Toolchain;
 use super::{GUEST_INSIDE, HOME_INSIDE};
 use crate::backend::LaunchPlan;
+use crate::guest_file::HOSTS;
 
 /// Folders of programs and libraries.
 const SYSTEM: [&str; 9] = ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/opt", "/nix/store"];
@@ -58,7 +59,6 @@ const PASSWD: &str = "root:x:0:0:root:/nonexistent:/usr/sbin/nologin\n\
     agent:x:1000:1000:agent:/home/agent:/bin/sh\n\
     nobody:x:65534:65534:nobody:/nonexistent:/usr/sbin/nologin\n";
 const GROUP: &str = "root:x:0:\nagent:x:1000:\nnogroup:x:65534:\n";
-const HOSTS: &str = "127.0.0.1 localhost retrace\n::1 localhost\n";
 const NSSWITCH: &str = "passwd: files\ngroup: files\nhosts: files\n";
 
 /// Adds all mounts; returns the files that must read as empty.

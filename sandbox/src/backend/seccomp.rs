@@ -99,7 +99,7 @@ const NETLINK_ROUTE: u64 = 0;
 const X32_BIT: u32 = 0x4000_0000;
 
 /// The filter, as the bytes that bubblewrap reads.
-pub(super) fn filter() -> Result<Vec<u8>, SandboxError> {
+pub(crate) fn filter() -> Result<Vec<u8>, SandboxError> {
     let program = program().map_err(|error| SandboxError::Seccomp { detail: error.to_string() })?;
     let mut bytes = Vec::with_capacity(program.len() * 8);
     for instruction in program {

@@ -20,7 +20,7 @@ const MAX_MASKS: usize = 64;
 const SKIPPED: [&str; 4] = [".git", "node_modules", "target", ".venv"];
 
 /// The files to mask, those highest up first.
-pub(super) fn find(workspace: &Path, names: &[String]) -> Vec<PathBuf> {
+pub(crate) fn find(workspace: &Path, names: &[String]) -> Vec<PathBuf> {
     let mut masks = Vec::new();
     let mut open = VecDeque::from([(workspace.to_path_buf(), 0)]);
     let (mut dirs, mut entries) = (0, 0);
