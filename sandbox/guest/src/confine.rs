@@ -10,6 +10,8 @@ use std::io;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
+use crate::machine::{self, MachineLimits};
+
 /// The largest filter the kernel takes: 4096 instructions.
 const MAX_FILTER_BYTES: usize = 4096 * size_of::<libc::sock_filter>();
 /// Capabilities are numbered from 0; the kernel knows fewer than these.
@@ -24,13 +26,20 @@ pub struct Confinement {
     pub env_only: Option<BTreeSet<OsString>>,
     /// A file with a system call filter, as the kernel takes it.
     pub filter: Option<PathBuf>,
+    /// Bounds to set in a microVM, where this is root.
+    pub machine: Option<MachineLimits>,
+    /// The only folders that stay writable in a microVM.
+    pub writable: Vec<PathBuf>,
 }
 
 /// Why it could not be confined.
 #[derive(Debug, thiserror::Error)]
 pub enum ConfineError {
     /// The arguments are not ours.
-    #[error("usage: retrace-guest confine [--user <uid>:<gid>] [--env-only <name>,…] [--filter <file>] -- <program> …")]
+    #[error(
+        "usage: retrace-guest confine [--user <uid>:<gid>] [--env-only <name>,…] [--filter <file>] \
+         [--machine <memory>:<pids>:<shm>] [--writable <folder>]… -- <program> …"
+    )]
     Usage,
     /// One of the steps failed.
     #[error("cannot {step}: {source}")]
@@ -67,6 +76,15 @@ impl Confinement {
                     confinement.filter = Some(value.into());
                     rest = after;
                 }
+                [option, value, after @ ..] if option == "--machine" => {
+                    let limits = value.to_str().and_then(MachineLimits::parse);
+                    confinement.machine = Some(limits.ok_or(ConfineError::Usage)?);
+                    rest = after;
+                }
+                [option, value, after @ ..] if option == "--writable" => {
+                    confinement.writable.push(value.into());
+                    rest = after;
+                }
                 _ => return Err(ConfineError::Usage),
             }
         }
@@ -82,6 +100,10 @@ impl Confinement {
     }
 
     fn try_become(&self, program: &[OsString]) -> Result<std::convert::Infallible, ConfineError> {
+        if let Some(limits) = &self.machine {
+            step("limit the machine", limits.enter())?;
+            step("make the root read-only", machine::close_root(&self.writable))?;
+        }
         if let Some((uid, gid)) = self.user.filter(|_| rustix::process::geteuid().is_root()) {
             drop_capabilities();
             step("change the user", change_user(uid, gid))?;
@@ -154,9 +176,8 @@ fn install_filter(path: &Path) -> io::Result<()> {
     let program =
         libc::sock_fprog { len: u16::try_from(filter.len()).map_err(|_| wrong())?, filter: filter.as_mut_ptr() };
     // SAFETY: the program and what it points to live until after the call, which copies them.
-    let result = check(unsafe {
-        libc::prctl(libc::PR_SET_SECCOMP, libc::SECCOMP_MODE_FILTER, &raw const program, 0, 0)
-    });
+    let result =
+        check(unsafe { libc::prctl(libc::PR_SET_SECCOMP, libc::SECCOMP_MODE_FILTER, &raw const program, 0, 0) });
     match result {
         Err(error) if error.raw_os_error() == Some(libc::EINVAL) && !knows_filters() => Ok(()),
         result => result,

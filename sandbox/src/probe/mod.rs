@@ -20,7 +20,7 @@ use crate::sandbox::Sandbox;
 use bait::Bait;
 
 /// How long the probe may take, in milliseconds.
-const PROBE_TIMEOUT_MS: u64 = 10_000;
+const PROBE_TIMEOUT_MS: u64 = 30_000;
 /// The most bytes its report may have.
 const MAX_REPORT_BYTES: u64 = 1024 * 1024;
 

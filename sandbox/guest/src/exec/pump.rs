@@ -16,6 +16,7 @@ use rustix::io::Errno;
 use super::launcher::{Launched, Remains, pid_of};
 use super::supervisor::{REPORT_BYTES, Report};
 use super::tree;
+use crate::machine::Stopped;
 use crate::mailbox::Mailbox;
 use crate::message::{CHUNK_COST_BYTES, ExecEnd, ExecSpec, Response, Usage};
 use crate::server::Guest;
@@ -57,6 +58,8 @@ pub(super) struct Pump<'a> {
     ended: bool,
     /// The rest of the stdin part that is being written.
     stdin_part: Vec<u8>,
+    /// What the limits had stopped before.
+    before: Stopped,
     end: ExecEnd,
 }
 
@@ -83,6 +86,7 @@ impl<'a> Pump<'a> {
             remains: Remains::Unknown,
             ended: false,
             stdin_part: Vec::new(),
+            before: Stopped::now(),
             end: ExecEnd::default(),
         }
     }
@@ -105,6 +109,9 @@ impl<'a> Pump<'a> {
             // Its supervisor was killed, and it with it.
             self.end.signal = Some(libc::SIGKILL);
         }
+        let stopped = Stopped::now();
+        self.end.memory_kills = stopped.memory_kills.saturating_sub(self.before.memory_kills);
+        self.end.pids_refused = stopped.pids_refused.saturating_sub(self.before.pids_refused);
         self.end.duration_ms = u64::try_from(self.started.elapsed().as_millis()).unwrap_or(u64::MAX);
         self.end
     }
