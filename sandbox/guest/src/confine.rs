@@ -14,6 +14,8 @@ use crate::machine::{self, MachineLimits};
 
 /// The largest filter the kernel takes: 4096 instructions.
 const MAX_FILTER_BYTES: usize = 4096 * size_of::<libc::sock_filter>();
+/// Stands before the program. A microVM's arguments come over its kernel's command line, which ends at a `--`.
+pub const THEN: &str = "then";
 /// Capabilities are numbered from 0; the kernel knows fewer than these.
 const MAX_CAPABILITIES: libc::c_ulong = 64;
 
@@ -38,7 +40,7 @@ pub enum ConfineError {
     /// The arguments are not ours.
     #[error(
         "usage: retrace-guest confine [--user <uid>:<gid>] [--env-only <name>,…] [--filter <file>] \
-         [--machine <memory>:<pids>:<shm>] [--writable <folder>]… -- <program> …"
+         [--machine <memory>:<pids>:<shm>] [--writable <folder>]… then <program> …"
     )]
     Usage,
     /// One of the steps failed.
@@ -61,7 +63,7 @@ impl Confinement {
         let mut rest = arguments;
         loop {
             match rest {
-                [end, program @ ..] if end == "--" && !program.is_empty() => return Ok((confinement, program)),
+                [end, program @ ..] if (end == THEN || end == "--") && !program.is_empty() => return Ok((confinement, program)),
                 [option, value, after @ ..] if option == "--user" => {
                     confinement.user = Some(ids(value).ok_or(ConfineError::Usage)?);
                     rest = after;

@@ -72,7 +72,9 @@ fn write_dirs(plan: &LaunchPlan<'_>, inside: &Inside) -> Vec<RawPath> {
     let mut dirs: Vec<&Path> =
         ["/", "/usr", "/usr/bin", "/etc", "/opt", "/home", "/proc/sys/kernel"].map(Path::new).to_vec();
     dirs.extend(inside.guest.parent());
-    dirs.extend(plan.policy.workspace.parent().filter(|parent| !parent.starts_with("/tmp")));
+    // Inside, folders for temporary files are others than the host's.
+    let is_own = |folder: &Path| ["/tmp", "/var/tmp"].iter().any(|own| folder.starts_with(own));
+    dirs.extend(plan.policy.workspace.parent().filter(|parent| !is_own(parent)));
     dirs.extend(plan.policy.expose.iter().map(std::path::PathBuf::as_path).filter(|path| path.is_dir()));
     dirs.into_iter().map(RawPath::from).collect()
 }

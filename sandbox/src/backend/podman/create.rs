@@ -8,6 +8,7 @@ use bollard::models::{
     ContainerCreateBody, HealthConfig, HostConfig, HostConfigCgroupnsModeEnum, HostConfigLogConfig, RestartPolicy,
     RestartPolicyNameEnum,
 };
+use retrace_guest::confine::THEN;
 
 use super::engine::{Engine, Maker};
 use super::image::Image;
@@ -82,7 +83,7 @@ fn arguments(parts: &Parts<'_>) -> Vec<String> {
         list.extend(["--user".to_owned(), parts.mapping.user.clone()]);
         list.extend(machine(parts));
     }
-    list.extend(["--", GUEST_INSIDE, "serve", "--root", WORKSPACE_INSIDE].map(str::to_owned));
+    list.extend([THEN, GUEST_INSIDE, "serve", "--root", WORKSPACE_INSIDE].map(str::to_owned));
     list
 }
 
