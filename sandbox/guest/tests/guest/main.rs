@@ -7,5 +7,7 @@ mod exec;
 mod files;
 mod protocol;
 mod search;
+mod silence;
+mod terminal;
 mod tree;
 mod write;
