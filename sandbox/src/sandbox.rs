@@ -6,11 +6,11 @@ use std::time::{Duration, Instant};
 
 use retrace_guest::message::{ExecLimits, Hello, Request};
 
-use crate::backend::{
-    Backend, Counters, Flavour, LaunchPlan, Meter, NoneBackend, PodmanBackend, ProcessBackend,
-};
+use crate::activity::Activity;
+use crate::backend::{Backend, Counters, Flavour, LaunchPlan, Meter, NoneBackend, PodmanBackend, ProcessBackend};
 use crate::call::Call;
 use crate::choice::SandboxChoice;
+use crate::disk_watch::DiskWatch;
 use crate::error::{GoneReport, SandboxError};
 use crate::exec::{ExecRequest, Running};
 use crate::guest_file::GuestFiles;
@@ -42,6 +42,8 @@ pub struct Sandbox {
 struct Inner {
     link: Arc<Link>,
     meter: Arc<dyn Meter>,
+    activity: Arc<Activity>,
+    disk: Option<Arc<DiskWatch>>,
     limits: Limits,
     exec_limits: ExecLimits,
     workspace_inside: PathBuf,
@@ -137,6 +139,8 @@ impl Sandbox {
         let inner = Inner {
             link,
             meter,
+            activity: Activity::new(),
+            disk: limits.disk_bytes.map(|limit_bytes| DiskWatch::new(&policy.workspace, limit_bytes)),
             limits: limits.clone(),
             exec_limits,
             workspace_inside: launched.inside.workspace.clone(),
@@ -160,7 +164,28 @@ impl Sandbox {
         // There is no other handle yet, so this cannot fail.
         let inner = Arc::try_unwrap(sandbox.inner)
             .map_err(|_| SandboxError::Probe { backend: backend.name(), detail: "still in use".to_owned() })?;
-        Ok(Self { inner: Arc::new(Inner { proofs, probe_ms, ..inner }) })
+        let sandbox = Self { inner: Arc::new(Inner { proofs, probe_ms, ..inner }) };
+        sandbox.end_when_idle();
+        Ok(sandbox)
+    }
+
+    /// Ends it when nobody uses it for as long as its limits say.
+    fn end_when_idle(&self) {
+        let Some(idle_ms) = self.inner.limits.idle_ms else { return };
+        let (activity, inner) = (Arc::clone(&self.inner.activity), Arc::downgrade(&self.inner));
+        tokio::spawn(async move {
+            let mut closed = match inner.upgrade() {
+                Some(inner) => Link::until_closed(&inner.link),
+                None => return,
+            };
+            tokio::select! {
+                () = activity.idle(Duration::from_millis(idle_ms)) => {}
+                () = &mut closed => return,
+            }
+            if let Some(inner) = inner.upgrade() {
+                Self { inner }.shutdown().await;
+            }
+        });
     }
 
     /// Nothing is claimed for `none`, so nothing has to be proven.
@@ -229,6 +254,20 @@ impl Sandbox {
         (self.inner.launch_ms, self.inner.probe_ms)
     }
 
+    /// Begins the time anew after which it ends for want of use.
+    ///
+    /// # Errors
+    /// When that time is over.
+    pub fn keep(&self) -> Result<(), SandboxError> {
+        self.inner.activity.touch()
+    }
+
+    /// Whether it was ended because nobody used it.
+    #[must_use]
+    pub fn was_idle(&self) -> bool {
+        self.inner.activity.ended()
+    }
+
     /// How the guest ended, if it did.
     #[must_use]
     pub fn gone(&self) -> Option<GoneReport> {
@@ -270,6 +309,14 @@ impl Sandbox {
 
     pub(crate) fn link(&self) -> &Arc<Link> {
         &self.inner.link
+    }
+
+    pub(crate) fn activity(&self) -> &Arc<Activity> {
+        &self.inner.activity
+    }
+
+    pub(crate) fn disk(&self) -> Option<&Arc<DiskWatch>> {
+        self.inner.disk.as_ref()
     }
 
     pub(crate) fn exec_limits(&self) -> &ExecLimits {

@@ -9,15 +9,22 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use retrace_guest::confine::{ConfineError, Confinement};
-use retrace_guest::{probe, serve};
+use retrace_guest::{DEFAULT_SILENCE_MS, probe, serve};
 
-const USAGE: &str = "usage: retrace-guest serve --root <workspace> | retrace-guest probe < plan.json";
+const USAGE: &str =
+    "usage: retrace-guest serve --root <workspace> [--silence-ms <n>] | retrace-guest probe < plan.json";
 
 fn main() -> ExitCode {
     let arguments: Vec<OsString> = std::env::args_os().skip(1).collect();
     let outcome = match arguments.as_slice() {
         [mode, flag, root] if mode == "serve" && flag == "--root" => {
-            serve(&PathBuf::from(root)).map_err(|error| error.to_string())
+            serve(&PathBuf::from(root), DEFAULT_SILENCE_MS).map_err(|error| error.to_string())
+        }
+        [mode, flag, root, silence, ms] if mode == "serve" && flag == "--root" && silence == "--silence-ms" => {
+            match ms.to_str().and_then(|ms| ms.parse().ok()) {
+                Some(silence_ms) => serve(&PathBuf::from(root), silence_ms).map_err(|error| error.to_string()),
+                None => Err(USAGE.to_owned()),
+            }
         }
         [mode, options @ ..] if mode == "confine" => Err(confine(options).to_string()),
         [mode] if mode == "probe" => {

@@ -27,6 +27,11 @@ pub(crate) use none::NoneBackend;
 pub(crate) use podman::{Flavour, PodmanBackend};
 pub(crate) use process::ProcessBackend;
 
+/// Arguments of a guest that is started with a pipe from this process: it ends with us, so that no silence has to be
+/// taken for our death, and a program that was only stopped for a while finds its sandbox again. Where an engine holds
+/// the pipe, the guest's own bound ([`retrace_guest::DEFAULT_SILENCE_MS`]) stays in force.
+pub(crate) const PIPE_ENDS_WITH_US: [&str; 2] = ["--silence-ms", "0"];
+
 /// Everything a backend needs to start a guest.
 #[derive(Debug)]
 pub(crate) struct LaunchPlan<'a> {

@@ -88,6 +88,19 @@ const NAMESPACES: [i32; 7] = [
 ];
 const NEW_TIME_NAMESPACE: i32 = 0x80;
 
+/// Calls that change a file's mode, and which argument that is. A command must not make a program that runs with its
+/// owner's rights: in the workspace that owner is the host's user, and whoever runs it there would become that user.
+/// (Files that are born so stay empty: whatever fills them takes the bit away. A group's bit on folders is in common use.)
+const MODE_CHANGES: &[(i64, u8)] = &[
+    #[cfg(target_arch = "x86_64")]
+    (libc::SYS_chmod, 1),
+    (libc::SYS_fchmod, 1),
+    (libc::SYS_fchmodat, 2),
+    (FCHMODAT2, 2),
+];
+/// Newer than the list of names.
+const FCHMODAT2: i64 = 452;
+
 /// Pushing characters into a terminal's input, also through its console.
 const TERMINAL_TRICKS: [u64; 2] = [0x5412, 0x541c];
 /// Families of sockets that programs need even without a network.
@@ -130,6 +143,11 @@ fn rules() -> Result<BTreeMap<i64, Vec<SeccompRule>>, seccompiler::BackendError>
     rules.insert(libc::SYS_unshare, flags(&[&NAMESPACES[..], &[NEW_TIME_NAMESPACE]].concat())?);
     let tricks = TERMINAL_TRICKS.iter().map(|trick| SeccompRule::new(vec![argument(1, SeccompCmpOp::Eq, *trick)?]));
     rules.insert(libc::SYS_ioctl, tricks.collect::<Result<_, _>>()?);
+    let set_user_id = u64::from(libc::S_ISUID);
+    for (call, mode) in MODE_CHANGES {
+        let rule = SeccompRule::new(vec![argument(*mode, SeccompCmpOp::MaskedEq(set_user_id), set_user_id)?])?;
+        rules.insert(*call, vec![rule]);
+    }
     rules.insert(libc::SYS_socket, socket_rules()?);
     rules.insert(libc::SYS_socketpair, socket_rules()?);
     Ok(rules)

@@ -16,6 +16,7 @@ use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
 use super::frames::{self, Outgoing};
+use super::heartbeat::{self, Pulse};
 use super::{Calls, Connected, Keeper, Link, OUTGOING_FRAMES, Shared};
 use crate::backend::Counters;
 use crate::error::{GoneReport, SandboxError};
@@ -56,13 +57,15 @@ pub(crate) async fn connect(
         calls: std::sync::Mutex::new(Calls::default()),
         kill: Notify::new(),
         hung_up: Notify::new(),
+        pulse: Pulse::default(),
         cleaned_up: watch::Sender::new(false),
     });
     tokio::spawn(write_all(stdin, waiting, Arc::clone(&shared)));
     let for_reader = Arc::clone(&shared);
     let before = keeper.meter.read();
+    let for_pings = outgoing.downgrade();
     tokio::spawn(async move {
-        let reason = read_all(stdout, &for_reader).await;
+        let reason = read_all(stdout, &for_reader, for_pings).await;
         bury(&for_reader, &mut keeper, stderr, reason, before).await;
     });
     let link = Link { outgoing, shared, next_id: AtomicU64::new(1), runtime: Handle::current() };
@@ -110,6 +113,7 @@ async fn write_all(
             // The guest is gone; the reader finds out how.
             break;
         }
+        shared.pulse.sent();
     }
     // Closing stdin is what tells the guest to go.
     drop(stdin);
@@ -117,7 +121,7 @@ async fn write_all(
 }
 
 /// Reads until the guest ends, is killed, or has to be; says why.
-async fn read_all(stdout: Pipe, shared: &Shared) -> Option<String> {
+async fn read_all(stdout: Pipe, shared: &Shared, for_pings: mpsc::WeakSender<Outgoing>) -> Option<String> {
     let overdue = async {
         shared.hung_up.notified().await;
         tokio::time::sleep(END_TIME).await;
@@ -125,6 +129,7 @@ async fn read_all(stdout: Pipe, shared: &Shared) -> Option<String> {
     tokio::select! {
         reason = dispatch_all(stdout, shared) => reason,
         () = shared.kill.notified() => Some("it was stopped".to_owned()),
+        reason = heartbeat::watch(&shared.pulse, for_pings) => Some(reason),
         () = overdue => Some("it did not end by itself and was killed".to_owned()),
     }
 }
@@ -132,7 +137,10 @@ async fn read_all(stdout: Pipe, shared: &Shared) -> Option<String> {
 async fn dispatch_all(mut stdout: Pipe, shared: &Shared) -> Option<String> {
     loop {
         let frame = match frames::read(&mut stdout).await {
-            Ok(Some(frame)) => frame,
+            Ok(Some(frame)) => {
+                shared.pulse.heard();
+                frame
+            }
             Ok(None) => return None,
             Err(error) => return Some(format!("the guest broke the protocol: {error}")),
         };

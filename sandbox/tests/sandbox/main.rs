@@ -3,7 +3,9 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
 mod container;
+mod disk;
 mod engine;
+mod escapes;
 mod files;
 mod isolation;
 mod lifecycle;
@@ -12,4 +14,6 @@ mod none;
 mod plain_user;
 mod programs;
 mod start;
+mod streams;
 mod support;
+mod terminals;

@@ -33,6 +33,15 @@ pub struct ExecLimits {
     pub open_files: Option<u64>,
 }
 
+/// The size of a terminal, in characters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TerminalSize {
+    /// Lines.
+    pub rows: u16,
+    /// Characters of a line.
+    pub columns: u16,
+}
+
 /// A command with everything it needs.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ExecSpec {
@@ -44,6 +53,10 @@ pub struct ExecSpec {
     pub env: Vec<(String, String)>,
     /// `Data` frames with the command's stdin follow; otherwise stdin is empty.
     pub has_stdin: bool,
+    /// It gets a terminal of this size, which is its controlling one: input and output go through it, and all output
+    /// comes as `Stdout`. The end of stdin is then the end-of-file character, as a person would type it.
+    #[serde(default)]
+    pub terminal: Option<TerminalSize>,
     /// After so many milliseconds the command is killed.
     pub timeout_ms: Option<u64>,
     /// Its bounds.
