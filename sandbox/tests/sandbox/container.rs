@@ -168,7 +168,7 @@ async fn helper_that_is_killed() {
     let request = ExecRequest { endless: true, ..ExecRequest::shell("echo $RETRACE_SANDBOX_ID; sleep 1000") };
     let mut running = sandbox.exec(request).await.unwrap();
     let Some(retrace_sandbox::Chunk::Stdout(marker)) = running.next().await else { panic!("no marker") };
-    println!("marker {}", text(&marker).trim());
+    std::io::Write::write_all(&mut std::io::stdout(), format!("marker {}\n", text(&marker).trim()).as_bytes()).unwrap();
     running.wait().await.unwrap();
 }
 
