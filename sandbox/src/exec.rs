@@ -160,7 +160,8 @@ impl Running {
         let spec = ExecSpec {
             command: request.command,
             cwd: request.cwd.map(RawPath::from),
-            env: request.env,
+            // Later ones win, so a request can say otherwise.
+            env: [sandbox.network_variables(), &request.env].concat(),
             has_stdin,
             terminal: request.terminal,
             timeout_ms,

@@ -24,6 +24,7 @@ mod guest_file;
 mod input;
 mod limits;
 mod link;
+mod network;
 mod policy;
 mod probe;
 mod proof;
@@ -47,6 +48,10 @@ pub use limits::{LimitHit, Limits};
 #[cfg(any(test, fuzzing))]
 #[doc(hidden)]
 pub use link::fuzzing;
+pub use network::{
+    AllowError, AllowList, ConnectionCount, ConnectionEvent, ConnectionReport, Connections, Credential,
+    CredentialError, How, NetworkLimits, Resolve, Secret, Verdict,
+};
 pub use policy::{EngineOptions, Network, Policy};
 pub use proof::{IsolationLevel, Proof};
 pub use sandbox::{Considered, Sandbox};

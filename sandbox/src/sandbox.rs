@@ -16,7 +16,8 @@ use crate::exec::{ExecRequest, Running};
 use crate::guest_file::GuestFiles;
 use crate::limits::Limits;
 use crate::link::{Connected, Keeper, Link, connect};
-use crate::policy::Policy;
+use crate::network::{Connections, Gate};
+use crate::policy::{Network, Policy};
 use crate::probe;
 use crate::proof::{IsolationLevel, Proof};
 
@@ -54,6 +55,8 @@ struct Inner {
     considered: Vec<Considered>,
     launch_ms: f64,
     probe_ms: f64,
+    /// The way out, where the policy has one.
+    gate: Option<Gate>,
 }
 
 impl std::fmt::Debug for Inner {
@@ -109,6 +112,9 @@ impl Sandbox {
         guest_dir: &Path,
         considered: Vec<Considered>,
     ) -> Result<Self, SandboxError> {
+        if backend.level() == IsolationLevel::None && policy.network != Network::None {
+            return Err(SandboxError::NetworkOpen);
+        }
         let started = Instant::now();
         let files = GuestFiles::unpack(guest_dir)?;
         let policy = policy.checked(&files.dir, std::env::home_dir().as_deref())?;
@@ -151,6 +157,7 @@ impl Sandbox {
             considered,
             launch_ms,
             probe_ms: 0.0,
+            gate: None,
         };
         let sandbox = Self { inner: Arc::new(inner) };
         let proofs = match sandbox.prove(&plan, &launched.inside).await {
@@ -161,10 +168,18 @@ impl Sandbox {
             }
         };
         let probe_ms = proving.elapsed().as_secs_f64() * 1000.0;
+        // Only now: the proofs hold for a sandbox without any way out.
+        let gate = match sandbox.open_gate(&policy.network).await {
+            Ok(gate) => gate,
+            Err(error) => {
+                sandbox.shutdown().await;
+                return Err(error);
+            }
+        };
         // There is no other handle yet, so this cannot fail.
         let inner = Arc::try_unwrap(sandbox.inner)
             .map_err(|_| SandboxError::Probe { backend: backend.name(), detail: "still in use".to_owned() })?;
-        let sandbox = Self { inner: Arc::new(Inner { proofs, probe_ms, ..inner }) };
+        let sandbox = Self { inner: Arc::new(Inner { proofs, probe_ms, gate, ..inner }) };
         sandbox.end_when_idle();
         Ok(sandbox)
     }
@@ -203,6 +218,13 @@ impl Sandbox {
             Ok(proofs)
         } else {
             Err(SandboxError::NotIsolated { backend: self.backend_name(), proofs })
+        }
+    }
+
+    async fn open_gate(&self, network: &Network) -> Result<Option<Gate>, SandboxError> {
+        match network {
+            Network::None => Ok(None),
+            Network::Allow(list) => Gate::open(self, list).await.map(Some),
         }
     }
 
@@ -274,6 +296,13 @@ impl Sandbox {
         self.inner.link.gone_now()
     }
 
+    /// Tells about the connections of its commands as they end; `None` when it has no network. All receivers share
+    /// one bounded queue.
+    #[must_use]
+    pub fn connections(&self) -> Option<Connections> {
+        self.inner.gate.as_ref().map(Gate::connections)
+    }
+
     /// Runs a command.
     ///
     /// # Errors
@@ -305,6 +334,13 @@ impl Sandbox {
             self.inner.link.kill();
             self.inner.link.closed().await;
         }
+        if let Some(gate) = &self.inner.gate {
+            gate.closed().await;
+        }
+    }
+
+    pub(crate) fn network_variables(&self) -> &[(String, String)] {
+        self.inner.gate.as_ref().map_or(&[], Gate::variables)
     }
 
     pub(crate) fn link(&self) -> &Arc<Link> {

@@ -5,6 +5,7 @@ mod client;
 mod confine;
 mod exec;
 mod files;
+mod forward;
 mod protocol;
 mod search;
 mod silence;
