@@ -41,8 +41,8 @@ pub use exec::{Chunk, ExecOutput, ExecRequest, ExecResult, Running};
 pub use files::{FileContents, Listing, SearchResult};
 pub use limits::{LimitHit, Limits};
 pub use network::{
-    AllowError, AllowList, ConnectionCount, ConnectionEvent, ConnectionReport, Connections, Credential, CredentialError,
-    How, NetworkLimits, Resolve, Secret, Verdict,
+    AllowError, AllowList, ConnectionCount, ConnectionEvent, ConnectionReport, Connections, Credential,
+    CredentialError, How, NetworkLimits, Resolve, Secret, Verdict,
 };
 pub use policy::{Network, Policy};
 pub use proof::{IsolationLevel, Proof};

@@ -58,10 +58,14 @@ pub(super) fn check_name(asked: Option<&str>, target: &Target, list: &AllowList)
             let asked = super::refusal::printable(asked, 253);
             refuse(format!("the connection to {name} asks for the server {asked:?} in TLS, which is not the same"))
         }
-        (Host::Name(name), None) => refuse(format!("the connection to {name} does not say in TLS which server it wants")),
+        (Host::Name(name), None) => {
+            refuse(format!("the connection to {name} does not say in TLS which server it wants"))
+        }
         (Host::Address(_), None) => Ok(()),
         (Host::Address(_), Some(asked)) => {
-            let Ok(name) = normal_name(asked) else { return refuse("an impossible name is asked for in TLS".to_owned()) };
+            let Ok(name) = normal_name(asked) else {
+                return refuse("an impossible name is asked for in TLS".to_owned());
+            };
             let named = Target { host: Host::Name(name), port: target.port };
             match list.standing(&named) {
                 Standing::Allowed => Ok(()),

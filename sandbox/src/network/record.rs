@@ -23,7 +23,11 @@ impl Budget {
 
     pub(super) fn check(&self) -> Result<(), Refusal> {
         let limit_bytes = self.limit_bytes;
-        if self.used_bytes.load(Ordering::Relaxed) < limit_bytes { Ok(()) } else { Err(Refusal::UsedUp { limit_bytes }) }
+        if self.used_bytes.load(Ordering::Relaxed) < limit_bytes {
+            Ok(())
+        } else {
+            Err(Refusal::UsedUp { limit_bytes })
+        }
     }
 }
 

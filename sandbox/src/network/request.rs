@@ -43,7 +43,8 @@ pub(super) fn outgoing(
     }
     let asterisk = request.method() == Method::OPTIONS && request.uri().path() == "*";
     let path = request.uri().path_and_query().cloned();
-    let path = path.filter(|_| !asterisk).unwrap_or_else(|| PathAndQuery::from_static(if asterisk { "*" } else { "/" }));
+    let path =
+        path.filter(|_| !asterisk).unwrap_or_else(|| PathAndQuery::from_static(if asterisk { "*" } else { "/" }));
     *request.uri_mut() = Uri::from(path);
     *request.version_mut() = Version::HTTP_11;
     request.extensions_mut().clear();

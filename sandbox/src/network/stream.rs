@@ -109,7 +109,11 @@ impl ForwardedStream {
 }
 
 impl AsyncRead for ForwardedStream {
-    fn poll_read(mut self: Pin<&mut Self>, context: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
         let this = &mut *self;
         this.take_events(context);
         if buffer.remaining() == 0 {
@@ -174,6 +178,10 @@ impl AsyncWrite for ForwardedStream {
     }
 
     fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        if let End::Broken(kind) = self.end {
+            // No orderly end any more.
+            return Poll::Ready(Err(kind.into()));
+        }
         ready!(self.finish_sending(context))?;
         if !self.shut_down {
             self.shut_down = true;

@@ -24,7 +24,8 @@ const MAX_ID_BYTES: usize = 128;
 /// The call that a connection from `peer` to our port came from, where that can be found.
 pub(super) fn of(peer: SocketAddr, port: u16) -> Option<String> {
     // A connection of the new protocol to the old one's address is in the other list.
-    let inode = ["/proc/net/tcp", "/proc/net/tcp6"].iter().find_map(|list| inode_of(&start_of(list)?, peer.port(), port))?;
+    let inode =
+        ["/proc/net/tcp", "/proc/net/tcp6"].iter().find_map(|list| inode_of(&start_of(list)?, peer.port(), port))?;
     call_of(holder_of(inode)?)
 }
 

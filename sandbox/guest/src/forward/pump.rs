@@ -123,9 +123,9 @@ impl<'a> Pump<'a> {
         }
         let can_accept = accepts && polled.get(before - 1).is_some_and(|listener| !listener.revents().is_empty());
         let mut found = polled.iter().skip(before).map(PollFd::revents);
-        let ready = interests
-            .iter()
-            .map(|flags| if flags.is_empty() { PollFlags::empty() } else { found.next().unwrap_or(PollFlags::empty()) });
+        let ready = interests.iter().map(|flags| {
+            if flags.is_empty() { PollFlags::empty() } else { found.next().unwrap_or(PollFlags::empty()) }
+        });
         Ok((can_accept, ready.collect()))
     }
 

@@ -81,13 +81,8 @@ impl Liar {
     async fn new(entries: &[String], limits: NetworkLimits) -> Self {
         let (stdin, mut guest_stdin) = tokio::io::duplex(1 << 20);
         let (mut guest_stdout, stdout) = tokio::io::duplex(1 << 20);
-        let hello = Hello {
-            protocol: PROTOCOL_VERSION,
-            guest_version: "0".into(),
-            kernel: "0".into(),
-            uid: 1000,
-            pid: 1,
-        };
+        let hello =
+            Hello { protocol: PROTOCOL_VERSION, guest_version: "0".into(), kernel: "0".into(), uid: 1000, pid: 1 };
         guest_stdout.write_all(&frame(0, &Response::Hello(hello), &[])).await.unwrap();
         let keeper = Keeper { lifeline: Box::new(Nobody), meter: Arc::new(Nobody) };
         let stderr: &[u8] = b"";

@@ -33,7 +33,8 @@ fn addresses_come_in_one_form() {
     assert_eq!(read("192.0.2.1:8080"), address("192.0.2.1", 8080));
     assert_eq!(read("[2001:db8::1]"), address("2001:db8::1", 80));
     assert_eq!(read("[::ffff:127.0.0.1]:1"), address("127.0.0.1", 1), "it is an IPv4 address");
-    for odd in ["127.1", "2130706433", "0x7f.1", "0x7f000001", "017700000001", "127.0.0.01", "1.2.3.4.5", "127.0.0.1."] {
+    for odd in ["127.1", "2130706433", "0x7f.1", "0x7f000001", "017700000001", "127.0.0.01", "1.2.3.4.5", "127.0.0.1."]
+    {
         assert_eq!(read(odd), Err(TargetError::Number), "{odd}");
     }
     for odd in ["[127.0.0.1]", "[::1", "[fe80::1%eth0]", "[::1]x", "[]"] {
