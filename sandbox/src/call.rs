@@ -1,6 +1,7 @@
 //! One request to the guest, from the caller's side.
 
 use std::sync::Arc;
+use std::task::{Context, Poll};
 
 use bytes::Bytes;
 use retrace_guest::frame::MAX_BODY_BYTES;
@@ -45,6 +46,15 @@ impl Call {
         Line { id: self.id, link: Arc::clone(&self.link) }
     }
 
+    /// The next answer, as it is; `None` when the guest is gone.
+    pub(crate) fn poll_next(&mut self, context: &mut Context<'_>) -> Poll<Option<Event>> {
+        let polled = self.events.poll_recv(context);
+        if let Poll::Ready(event) = &polled {
+            self.finished = event.as_ref().is_none_or(|(response, _)| response.is_final());
+        }
+        polled
+    }
+
     /// The next answer; a failed request is an error.
     pub(crate) async fn next(&mut self) -> Result<Event, SandboxError> {
         match self.events.recv().await {
@@ -69,9 +79,43 @@ impl Call {
         self.link.send_later(self.id, &Request::Credit { bytes });
     }
 
+    /// Takes into account that so much of what the guest may send was not data; it is not told.
+    pub(crate) fn refund(&self, bytes: u64) {
+        self.link.add_budget(self.id, bytes);
+    }
+
+    /// Sends one frame of data, without looking at how much may be sent.
+    pub(crate) fn send_part(
+        &self,
+        part: Bytes,
+        last: bool,
+    ) -> impl Future<Output = Result<(), SandboxError>> + Send + 'static {
+        let (link, id) = (Arc::clone(&self.link), self.id);
+        async move { link.send(id, &Request::Data { last }, part).await }
+    }
+
+    /// Lets the guest end it in good order, without waiting for that.
+    pub(crate) fn leave(&mut self) {
+        if !self.finished {
+            self.finished = true;
+            self.link.forget(self.id);
+            self.terminate();
+        }
+    }
+
     /// Asks the guest to end it; its last answer still comes.
     pub(crate) fn kill(&self) {
         self.link.send_later(self.id, &Request::Kill);
+    }
+
+    /// A way to end it from elsewhere, which keeps neither the call nor the link.
+    pub(crate) fn killer(&self) -> impl Fn() + Send + Sync + 'static {
+        let (id, link) = (self.id, Arc::downgrade(&self.link));
+        move || {
+            if let Some(link) = link.upgrade() {
+                link.send_later(id, &Request::Kill);
+            }
+        }
     }
 
     /// Asks the guest to let it end in good order, or else to end it.

@@ -160,6 +160,18 @@ pub enum SandboxError {
         /// What is wrong.
         detail: String,
     },
+    /// Without isolation nobody has to go through the proxy.
+    #[error(
+        "the sandbox none cannot keep commands to a list of allowed hosts\nhint: choose another sandbox, or leave the \
+         list away"
+    )]
+    NetworkOpen,
+    /// The way to the allowed hosts cannot be opened.
+    #[error("cannot open the way to the allowed hosts: {detail}")]
+    Network {
+        /// What is wrong.
+        detail: String,
+    },
     /// The probe saw that something is not isolated. Nothing was run.
     #[error("the {backend} sandbox is not isolated: {}\nhint: `retrace doctor` shows all proofs", failed(proofs))]
     NotIsolated {

@@ -9,8 +9,10 @@ use retrace_guest::message::{
 };
 use retrace_guest::raw_path::RawPath;
 
+use crate::activity::Occupied;
 use crate::backend::Counters;
 use crate::call::{Call, unexpected};
+use crate::disk_watch::Watched;
 use crate::error::SandboxError;
 use crate::input::Input;
 use crate::limits::LimitHit;
@@ -133,6 +135,8 @@ pub struct Running {
     input: Input,
     limits: ExecLimits,
     before: Counters,
+    watched: Option<Watched>,
+    _occupied: Occupied,
     taken_bytes: u64,
     end: Option<Result<ExecResult, SandboxError>>,
 }
@@ -156,12 +160,14 @@ impl Running {
         let spec = ExecSpec {
             command: request.command,
             cwd: request.cwd.map(RawPath::from),
-            env: request.env,
+            // Later ones win, so a request can say otherwise.
+            env: [sandbox.network_variables(), &request.env].concat(),
             has_stdin,
             terminal: request.terminal,
             timeout_ms,
             limits: limits.clone(),
         };
+        let occupied = sandbox.activity().occupy()?;
         let before = sandbox.counters();
         let budget_bytes = INITIAL_CREDIT_BYTES + CLOSING_BYTES;
         let call = Call::start_with(sandbox.link(), &Request::Exec(spec), budget_bytes).await?;
@@ -170,7 +176,18 @@ impl Running {
             line.send_data(stdin, !request.open_stdin).await?;
         }
         let input = Input::new(line, sent_bytes, !request.open_stdin);
-        Ok(Self { sandbox: sandbox.clone(), call, input, limits, before, taken_bytes: 0, end: None })
+        let watched = sandbox.disk().map(|disk| disk.enter(call.killer()));
+        Ok(Self {
+            sandbox: sandbox.clone(),
+            call,
+            input,
+            limits,
+            before,
+            watched,
+            _occupied: occupied,
+            taken_bytes: 0,
+            end: None,
+        })
     }
 
     /// The next piece of output; `None` when the command has ended (how, says [`Running::wait`]).
@@ -258,7 +275,8 @@ impl Running {
     }
 
     fn result(&self, end: ExecEnd) -> ExecResult {
-        let limits_hit = limits_hit(&end, &self.limits, self.before, self.sandbox.counters());
+        let mut limits_hit = limits_hit(&end, &self.limits, self.before, self.sandbox.counters());
+        limits_hit.extend(self.watched.as_ref().is_some_and(Watched::was_hit).then_some(LimitHit::Disk));
         ExecResult {
             code: end.code,
             signal: end.signal,

@@ -11,10 +11,12 @@
 //!
 //! This crate appends no events and knows no log: it returns observations.
 
+mod activity;
 mod backend;
 mod call;
 mod cgroup;
 mod choice;
+mod disk_watch;
 mod error;
 mod exec;
 mod files;
@@ -22,6 +24,7 @@ mod guest_file;
 mod input;
 mod limits;
 mod link;
+mod network;
 mod policy;
 mod probe;
 mod proof;
@@ -45,6 +48,10 @@ pub use limits::{LimitHit, Limits};
 #[cfg(any(test, fuzzing))]
 #[doc(hidden)]
 pub use link::fuzzing;
+pub use network::{
+    AllowError, AllowList, ConnectionCount, ConnectionEvent, ConnectionReport, Connections, Credential,
+    CredentialError, How, NetworkLimits, Resolve, Secret, Verdict,
+};
 pub use policy::{EngineOptions, Network, Policy};
 pub use proof::{IsolationLevel, Proof};
 pub use sandbox::{Considered, Sandbox};

@@ -29,6 +29,8 @@ pub struct Limits {
     pub file_size_bytes: u64,
     /// Open files of each process.
     pub open_files: u64,
+    /// What commands may add to the workspace since the sandbox began, in bytes; `None` is no limit.
+    pub disk_bytes: Option<u64>,
     /// Size of `/tmp`, and of the home folder, in bytes.
     pub tmp_bytes: u64,
     /// Output of a command that does not ask for another bound, in bytes.
@@ -37,6 +39,8 @@ pub struct Limits {
     pub command_timeout_ms: u64,
     /// The longest time any command may ask for, in milliseconds.
     pub wall_ms: u64,
+    /// After so long without a command or file operation it ends, in milliseconds; `None` is never.
+    pub idle_ms: Option<u64>,
 }
 
 impl Default for Limits {
@@ -48,10 +52,12 @@ impl Default for Limits {
             cpu_seconds: 3600,
             file_size_bytes: 4 * GIB,
             open_files: 4096,
+            disk_bytes: Some(16 * GIB),
             tmp_bytes: GIB,
             output_bytes: 64 * MIB,
             command_timeout_ms: 10 * 60 * 1000,
             wall_ms: 60 * 60 * 1000,
+            idle_ms: Some(30 * 60 * 1000),
         }
     }
 }
@@ -82,6 +88,8 @@ impl Limits {
             ("output", size(self.output_bytes)),
             ("time", format!("{} ms, at most {} ms", self.command_timeout_ms, self.wall_ms)),
         ];
+        words.extend(self.disk_bytes.map(|bytes| ("disk", size(bytes))));
+        words.extend(self.idle_ms.map(|idle_ms| ("idle", format!("{idle_ms} ms"))));
         words.extend(self.cpus.map(|cpus| ("cpus", cpus.to_string())));
         words
     }
@@ -111,6 +119,10 @@ pub enum LimitHit {
     Cpu,
     /// A file became too large.
     FileSize,
+    /// Commands added too much to the workspace, or the disk is nearly full.
+    Disk,
+    /// Nobody used the sandbox for a while.
+    Idle,
 }
 
 impl LimitHit {
@@ -124,6 +136,8 @@ impl LimitHit {
             Self::Output => "output",
             Self::Cpu => "cpu",
             Self::FileSize => "file_size",
+            Self::Disk => "disk",
+            Self::Idle => "idle",
         }
     }
 }

@@ -6,6 +6,7 @@
 use std::path::{Path, PathBuf};
 
 use crate::error::SandboxError;
+use crate::network::AllowList;
 
 /// Names of environment variables that never get in, even by request: parts of names that mean secrets.
 const SECRET_PARTS: [&str; 8] = ["KEY", "TOKEN", "SECRET", "PASSWORD", "PASSWD", "CREDENTIAL", "ANTHROPIC", "AUTH"];
@@ -17,12 +18,14 @@ const SYSTEM_DIRS: [&str; 14] = [
 /// Folders in which nothing may be a workspace.
 const KERNEL_DIRS: [&str; 4] = ["/proc", "/sys", "/dev", "/etc"];
 
-/// The network of a sandbox.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+/// The network of a sandbox. It never has an interface but its own loopback.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum Network {
     /// None at all, not even the host's loopback.
     #[default]
     None,
+    /// What is listed, through a proxy in the host's process.
+    Allow(AllowList),
 }
 
 /// Which container engine and image the backends `container` and `krun` use.

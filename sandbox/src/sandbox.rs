@@ -6,17 +6,18 @@ use std::time::{Duration, Instant};
 
 use retrace_guest::message::{ExecLimits, Hello, Request};
 
-use crate::backend::{
-    Backend, Counters, Flavour, LaunchPlan, Meter, NoneBackend, PodmanBackend, ProcessBackend,
-};
+use crate::activity::Activity;
+use crate::backend::{Backend, Counters, Flavour, LaunchPlan, Meter, NoneBackend, PodmanBackend, ProcessBackend};
 use crate::call::Call;
 use crate::choice::SandboxChoice;
+use crate::disk_watch::DiskWatch;
 use crate::error::{GoneReport, SandboxError};
 use crate::exec::{ExecRequest, Running};
 use crate::guest_file::GuestFiles;
 use crate::limits::Limits;
 use crate::link::{Connected, Keeper, Link, connect};
-use crate::policy::Policy;
+use crate::network::{Connections, Gate};
+use crate::policy::{Network, Policy};
 use crate::probe;
 use crate::proof::{IsolationLevel, Proof};
 
@@ -42,6 +43,8 @@ pub struct Sandbox {
 struct Inner {
     link: Arc<Link>,
     meter: Arc<dyn Meter>,
+    activity: Arc<Activity>,
+    disk: Option<Arc<DiskWatch>>,
     limits: Limits,
     exec_limits: ExecLimits,
     workspace_inside: PathBuf,
@@ -52,6 +55,8 @@ struct Inner {
     considered: Vec<Considered>,
     launch_ms: f64,
     probe_ms: f64,
+    /// The way out, where the policy has one.
+    gate: Option<Gate>,
 }
 
 impl std::fmt::Debug for Inner {
@@ -107,6 +112,9 @@ impl Sandbox {
         guest_dir: &Path,
         considered: Vec<Considered>,
     ) -> Result<Self, SandboxError> {
+        if backend.level() == IsolationLevel::None && policy.network != Network::None {
+            return Err(SandboxError::NetworkOpen);
+        }
         let started = Instant::now();
         let files = GuestFiles::unpack(guest_dir)?;
         let policy = policy.checked(&files.dir, std::env::home_dir().as_deref())?;
@@ -137,6 +145,8 @@ impl Sandbox {
         let inner = Inner {
             link,
             meter,
+            activity: Activity::new(),
+            disk: limits.disk_bytes.map(|limit_bytes| DiskWatch::new(&policy.workspace, limit_bytes)),
             limits: limits.clone(),
             exec_limits,
             workspace_inside: launched.inside.workspace.clone(),
@@ -147,6 +157,7 @@ impl Sandbox {
             considered,
             launch_ms,
             probe_ms: 0.0,
+            gate: None,
         };
         let sandbox = Self { inner: Arc::new(inner) };
         let proofs = match sandbox.prove(&plan, &launched.inside).await {
@@ -157,10 +168,39 @@ impl Sandbox {
             }
         };
         let probe_ms = proving.elapsed().as_secs_f64() * 1000.0;
+        // Only now: the proofs hold for a sandbox without any way out.
+        let gate = match sandbox.open_gate(&policy.network).await {
+            Ok(gate) => gate,
+            Err(error) => {
+                sandbox.shutdown().await;
+                return Err(error);
+            }
+        };
         // There is no other handle yet, so this cannot fail.
         let inner = Arc::try_unwrap(sandbox.inner)
             .map_err(|_| SandboxError::Probe { backend: backend.name(), detail: "still in use".to_owned() })?;
-        Ok(Self { inner: Arc::new(Inner { proofs, probe_ms, ..inner }) })
+        let sandbox = Self { inner: Arc::new(Inner { proofs, probe_ms, gate, ..inner }) };
+        sandbox.end_when_idle();
+        Ok(sandbox)
+    }
+
+    /// Ends it when nobody uses it for as long as its limits say.
+    fn end_when_idle(&self) {
+        let Some(idle_ms) = self.inner.limits.idle_ms else { return };
+        let (activity, inner) = (Arc::clone(&self.inner.activity), Arc::downgrade(&self.inner));
+        tokio::spawn(async move {
+            let mut closed = match inner.upgrade() {
+                Some(inner) => Link::until_closed(&inner.link),
+                None => return,
+            };
+            tokio::select! {
+                () = activity.idle(Duration::from_millis(idle_ms)) => {}
+                () = &mut closed => return,
+            }
+            if let Some(inner) = inner.upgrade() {
+                Self { inner }.shutdown().await;
+            }
+        });
     }
 
     /// Nothing is claimed for `none`, so nothing has to be proven.
@@ -178,6 +218,13 @@ impl Sandbox {
             Ok(proofs)
         } else {
             Err(SandboxError::NotIsolated { backend: self.backend_name(), proofs })
+        }
+    }
+
+    async fn open_gate(&self, network: &Network) -> Result<Option<Gate>, SandboxError> {
+        match network {
+            Network::None => Ok(None),
+            Network::Allow(list) => Gate::open(self, list).await.map(Some),
         }
     }
 
@@ -229,10 +276,31 @@ impl Sandbox {
         (self.inner.launch_ms, self.inner.probe_ms)
     }
 
+    /// Begins the time anew after which it ends for want of use.
+    ///
+    /// # Errors
+    /// When that time is over.
+    pub fn keep(&self) -> Result<(), SandboxError> {
+        self.inner.activity.touch()
+    }
+
+    /// Whether it was ended because nobody used it.
+    #[must_use]
+    pub fn was_idle(&self) -> bool {
+        self.inner.activity.ended()
+    }
+
     /// How the guest ended, if it did.
     #[must_use]
     pub fn gone(&self) -> Option<GoneReport> {
         self.inner.link.gone_now()
+    }
+
+    /// Tells about the connections of its commands as they end; `None` when it has no network. All receivers share
+    /// one bounded queue.
+    #[must_use]
+    pub fn connections(&self) -> Option<Connections> {
+        self.inner.gate.as_ref().map(Gate::connections)
     }
 
     /// Runs a command.
@@ -266,10 +334,25 @@ impl Sandbox {
             self.inner.link.kill();
             self.inner.link.closed().await;
         }
+        if let Some(gate) = &self.inner.gate {
+            gate.closed().await;
+        }
+    }
+
+    pub(crate) fn network_variables(&self) -> &[(String, String)] {
+        self.inner.gate.as_ref().map_or(&[], Gate::variables)
     }
 
     pub(crate) fn link(&self) -> &Arc<Link> {
         &self.inner.link
+    }
+
+    pub(crate) fn activity(&self) -> &Arc<Activity> {
+        &self.inner.activity
+    }
+
+    pub(crate) fn disk(&self) -> Option<&Arc<DiskWatch>> {
+        self.inner.disk.as_ref()
     }
 
     pub(crate) fn exec_limits(&self) -> &ExecLimits {

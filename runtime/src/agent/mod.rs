@@ -47,6 +47,7 @@ pub(crate) use lacking::{QUERY as LACKING_QUERY, lacking_room};
 pub use live::{Live, LiveSender};
 pub use order::AgentOrder;
 pub use parts::{AgentParts, NewSession, title_of};
+pub use sandboxing::SandboxSetup;
 pub(crate) use sandboxing::{SandboxWish, start as start_sandbox};
 pub(crate) use seeding::{SeedPlan, seed_budget, stays_whole, without_instructions};
 pub(crate) use settle::settlements;

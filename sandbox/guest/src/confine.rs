@@ -154,9 +154,8 @@ fn install_filter(path: &Path) -> io::Result<()> {
     let program =
         libc::sock_fprog { len: u16::try_from(filter.len()).map_err(|_| wrong())?, filter: filter.as_mut_ptr() };
     // SAFETY: the program and what it points to live until after the call, which copies them.
-    let result = check(unsafe {
-        libc::prctl(libc::PR_SET_SECCOMP, libc::SECCOMP_MODE_FILTER, &raw const program, 0, 0)
-    });
+    let result =
+        check(unsafe { libc::prctl(libc::PR_SET_SECCOMP, libc::SECCOMP_MODE_FILTER, &raw const program, 0, 0) });
     match result {
         Err(error) if error.raw_os_error() == Some(libc::EINVAL) && !knows_filters() => Ok(()),
         result => result,

@@ -19,6 +19,7 @@ pub mod raw_path;
 
 mod exec;
 mod files;
+mod forward;
 mod mailbox;
 mod server;
 

@@ -84,7 +84,8 @@ impl Group {
             }
         };
         // quota / period <= cpus, up to a thousandth for what engines round.
-        let within = |quota: u64, period: u64| quota.saturating_mul(CPU_PERIOD_US) / period.max(1) <= quota_us(cpus) + 100;
+        let within =
+            |quota: u64, period: u64| quota.saturating_mul(CPU_PERIOD_US) / period.max(1) <= quota_us(cpus) + 100;
         let passed = applies && quota.zip(period).is_some_and(|(quota, period)| within(quota, period));
         Proof::new(CPU_PROOF, passed, told(passed, format!("{cpus} processors for all together")))
     }
@@ -133,11 +134,7 @@ pub(super) fn members(dir: &Path) -> Vec<i32> {
 
 pub(super) fn kill_members(dir: &Path) {
     // Version 2 kills all at once; where that file is missing, one by one.
-    if OpenOptions::new()
-        .write(true)
-        .open(dir.join("cgroup.kill"))
-        .is_ok_and(|mut file| file.write_all(b"1").is_ok())
-    {
+    if OpenOptions::new().write(true).open(dir.join("cgroup.kill")).is_ok_and(|mut file| file.write_all(b"1").is_ok()) {
         return;
     }
     for pid in members(dir).into_iter().filter(|pid| *pid > 1).filter_map(rustix::process::Pid::from_raw) {

@@ -11,6 +11,7 @@ mod heartbeat;
 mod tasks;
 
 use std::collections::HashMap;
+use std::pin::Pin;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -145,6 +146,15 @@ impl Link {
     pub(crate) fn kill(&self) {
         self.close();
         self.shared.kill.notify_one();
+    }
+
+    /// As [`Link::closed`], without keeping the link.
+    pub(crate) fn until_closed(link: &Arc<Self>) -> Pin<Box<dyn Future<Output = ()> + Send>> {
+        let mut cleaned_up = link.shared.cleaned_up.subscribe();
+        Box::pin(async move {
+            // An error means that the task is gone, and so is everything else.
+            let _ = cleaned_up.wait_for(|done| *done).await;
+        })
     }
 
     /// Waits until the guest is gone and nothing is left of it.

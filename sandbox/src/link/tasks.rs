@@ -145,7 +145,10 @@ async fn dispatch_all(mut stdout: Pipe, shared: &Shared) -> Option<String> {
 
 fn dispatch(frame: Frame, shared: &Shared) -> Result<(), String> {
     let Envelope { id, message } = frame.message::<Envelope<Response>>().map_err(|error| error.to_string())?;
-    let is_chunk = matches!(message, Response::Stdout | Response::Stderr);
+    let is_chunk = matches!(
+        message,
+        Response::Stdout | Response::Stderr | Response::Received | Response::ReceivedAll | Response::Credit { .. }
+    );
     let cost = frame.body.len() as u64 + if is_chunk { CHUNK_COST_BYTES } else { frame.header.len() as u64 };
     let is_final = message.is_final();
     let mut calls = shared.lock();

@@ -121,8 +121,7 @@ fn a_limit_that_the_kernel_would_not_apply_to_root_is_no_limit() {
     seen.rlimits.processes = Some(100);
     let inside = inside();
     let known = Known { level: IsolationLevel::Process, inside: &inside, exec_limits: &limits, memory_bytes: 1000 };
-    let proof =
-        judge(&seen, &known).into_iter().find(|proof| proof.name == "process limit in force").unwrap();
+    let proof = judge(&seen, &known).into_iter().find(|proof| proof.name == "process limit in force").unwrap();
     assert_eq!(proof.passed, !rustix::process::geteuid().is_root());
 }
 

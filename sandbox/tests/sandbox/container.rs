@@ -37,7 +37,10 @@ async fn a_missing_image_is_an_error_and_nothing_is_pulled() {
     };
     let error = start("localhost/retrace-no-such-image:1").await;
     assert!(matches!(&error, SandboxError::ImageMissing { .. }), "{error}");
-    assert!(error.to_string().contains("hint: fetch it with `podman pull localhost/retrace-no-such-image:1`"), "{error}");
+    assert!(
+        error.to_string().contains("hint: fetch it with `podman pull localhost/retrace-no-such-image:1`"),
+        "{error}"
+    );
     for name in ["", "../x", "a b", "-x", "x?y", "a//b"] {
         let error = start(name).await;
         assert!(matches!(&error, SandboxError::ImageName { .. }), "{name}: {error}");
@@ -98,7 +101,8 @@ async fn the_container_is_what_it_should_be_and_goes_with_the_sandbox() {
     let marker = prints(&sandbox, "echo $RETRACE_SANDBOX_ID").await;
     let container = engine::container(&marker).await.unwrap();
     assert!(marker.starts_with(&container.owner), "{marker} {}", container.owner);
-    for expected in [r#""ReadonlyRootfs":true"#, r#""NetworkMode":"none""#, r#""AutoRemove":true"#, r#""Privileged":false"#]
+    for expected in
+        [r#""ReadonlyRootfs":true"#, r#""NetworkMode":"none""#, r#""AutoRemove":true"#, r#""Privileged":false"#]
     {
         assert!(container.inspected.contains(expected), "{expected}: {}", container.inspected);
     }

@@ -29,8 +29,7 @@ pub(crate) async fn container(marker: &str) -> Option<Container> {
     let found = docker.list_containers(Some(options)).await.unwrap().into_iter().next()?;
     let owner = found.labels.unwrap().get("retrace.owner").unwrap().clone();
     // It may be removed just now.
-    let inspected =
-        docker.inspect_container(&found.id.unwrap(), None::<InspectContainerOptions>).await.ok()?;
+    let inspected = docker.inspect_container(&found.id.unwrap(), None::<InspectContainerOptions>).await.ok()?;
     let pid = inspected.state.as_ref()?.pid? as i32;
     Some(Container { pid, owner, inspected: serde_json::to_string(&inspected).unwrap() })
 }

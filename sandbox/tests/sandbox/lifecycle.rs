@@ -83,7 +83,8 @@ async fn a_guest_that_runs_out_of_memory_says_so() {
         return;
     }
     let place = Place::new();
-    let sandbox = place.start_with(Limits { memory_bytes: Some(64 << 20), tmp_bytes: 256 << 20, ..Limits::default() }).await;
+    let sandbox =
+        place.start_with(Limits { memory_bytes: Some(64 << 20), tmp_bytes: 256 << 20, ..Limits::default() }).await;
     // Files in memory belong to no process: when commands have been killed and it still is not enough, the guest goes.
     let request = ExecRequest::shell("head -c 200000000 /dev/zero > /tmp/big");
     let first = sandbox.exec(request.clone()).await.unwrap().wait().await;

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
 mod container;
+mod disk;
 mod engine;
 mod escapes;
 mod files;

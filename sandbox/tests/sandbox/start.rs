@@ -58,8 +58,9 @@ async fn every_proof_is_there_and_passes() {
 #[tokio::test]
 async fn auto_says_why_the_stronger_ones_fell_out() {
     let place = Place::new();
-    let sandbox =
-        Sandbox::start(SandboxChoice::Auto, without_engine(&place), Limits::default(), place.guest_dir()).await.unwrap();
+    let sandbox = Sandbox::start(SandboxChoice::Auto, without_engine(&place), Limits::default(), place.guest_dir())
+        .await
+        .unwrap();
     assert_eq!(sandbox.backend_name(), "process");
     let considered: Vec<&str> = sandbox.considered().iter().map(|considered| considered.backend).collect();
     assert_eq!(considered, ["krun", "container"]);
@@ -189,7 +190,7 @@ fn limits_are_described_for_people() {
     let described = Limits::default().describe();
     assert!(described.contains(&("memory", "4 GiB".to_owned())), "{described:?}");
     assert!(described.contains(&("output", "64 MiB".to_owned())));
-    assert_eq!(described.len(), 8);
+    assert_eq!(described.len(), 10);
     let described = Limits { memory_bytes: Some(512 << 20), cpus: Some(1.5), ..Limits::default() }.describe();
     assert!(described.contains(&("memory", "512 MiB".to_owned())) && described.contains(&("cpus", "1.5".to_owned())));
 }

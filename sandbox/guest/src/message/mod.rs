@@ -6,6 +6,7 @@
 
 mod exec;
 mod failure;
+mod forward;
 mod list;
 mod read;
 mod search;
@@ -16,6 +17,7 @@ use serde::{Deserialize, Serialize};
 
 pub use exec::{Command, ExecEnd, ExecLimits, ExecSpec, TerminalSize, Usage};
 pub use failure::{Failure, FailureKind};
+pub use forward::{Accepted, FORWARD_WINDOW_BYTES, ListenSpec, MAX_FORWARDED};
 pub use list::{Entry, ListDone, ListSpec, Truncation};
 pub use read::{ReadDone, ReadSpec};
 pub use search::{Match, SearchDone, SearchSpec};
@@ -81,6 +83,11 @@ pub enum Request {
     List(ListSpec),
     /// Searches file contents.
     Search(SearchSpec),
+    /// Listens for connections inside the sandbox, until it is ended.
+    Listen(ListenSpec),
+    /// Takes the next connection; the request lives as long as that. `Data` goes to the command that connected (the last
+    /// part closes that direction), `Terminate` closes when everything is delivered, `Kill` resets.
+    Accept,
     /// Asks for a sign of life, and is one. With [`HEARTBEAT_ID`] it belongs to no request.
     Ping,
     /// Kills all commands and exits.
@@ -103,7 +110,7 @@ pub enum Response {
     Data,
     /// The range was read.
     ReadDone(ReadDone),
-    /// Allows so many more bytes of a file that is written.
+    /// Allows so many more bytes of a file that is written, or to a connection.
     Credit {
         /// How many, in bytes.
         bytes: u64,
@@ -126,6 +133,22 @@ pub enum Response {
     },
     /// The search is complete, or was cut.
     SearchDone(SearchDone),
+    /// Connections are taken from here on.
+    Listening {
+        /// The port on 127.0.0.1.
+        port: u16,
+    },
+    /// A connection came.
+    Accepted(Accepted),
+    /// A part (the body) of what the command sent on a connection.
+    Received,
+    /// The command sends nothing more on a connection.
+    ReceivedAll,
+    /// The connection is gone.
+    Closed {
+        /// Not in good order: by the command, or because the host asked for it.
+        reset: bool,
+    },
     /// The answer to a ping.
     Pong,
     /// The answer to a shutdown; the guest exits after it.
@@ -143,15 +166,20 @@ impl Response {
             | Self::Stdout
             | Self::Stderr
             | Self::Data
-            | Self::Credit { .. }
             | Self::Entries { .. }
-            | Self::Matches { .. } => false,
+            | Self::Matches { .. }
+            | Self::Listening { .. }
+            | Self::Accepted(_)
+            | Self::Received
+            | Self::ReceivedAll
+            | Self::Credit { .. } => false,
             Self::Exited(_)
             | Self::ReadDone(_)
             | Self::WriteDone(_)
             | Self::Stat(_)
             | Self::ListDone(_)
             | Self::SearchDone(_)
+            | Self::Closed { .. }
             | Self::Pong
             | Self::Bye
             | Self::Failed(_) => true,

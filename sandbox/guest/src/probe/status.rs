@@ -18,8 +18,8 @@ pub(super) fn observe(seen: &mut Observations) {
         .lines()
         .find_map(|line| line.strip_prefix("MemTotal:")?.trim().strip_suffix(" kB")?.parse::<u64>().ok())
         .and_then(|kib| kib.checked_mul(1024));
-    seen.root_read_only = rustix::fs::statvfs("/")
-        .is_ok_and(|root| root.f_flag.contains(rustix::fs::StatVfsMountFlags::RDONLY));
+    seen.root_read_only =
+        rustix::fs::statvfs("/").is_ok_and(|root| root.f_flag.contains(rustix::fs::StatVfsMountFlags::RDONLY));
     seen.namespaces = namespaces();
     seen.interfaces = interfaces();
     seen.env_names = std::env::vars_os().map(|(name, _)| name.to_string_lossy().into_owned()).collect();

@@ -7,7 +7,7 @@ use super::Guest;
 use crate::frame::FrameError;
 use crate::mailbox::{Intake, Mailbox};
 use crate::message::{Failure, FailureKind, Request, Response};
-use crate::{exec, files};
+use crate::{exec, files, forward};
 
 /// Enough for the deepest of them (directory walks and regular expressions keep their state on the heap).
 const STACK_BYTES: usize = 512 * 1024;
@@ -18,14 +18,16 @@ type Work = Box<dyn FnOnce(&Guest, u64, &Mailbox) -> Result<Response, Failure> +
 pub(super) fn dispatch(guest: &Arc<Guest>, id: u64, request: Request, body: Vec<u8>) -> Result<(), FrameError> {
     match request {
         Request::Data { last } => {
-            if let Some(mailbox) = guest.registry.find(id) {
-                mailbox.push(body, last);
+            match guest.registry.find(id) {
+                Some(mailbox) => mailbox.push(body, last),
+                None => guest.forwarder.push(id, body, last),
             }
             Ok(())
         }
         Request::Credit { bytes } => {
-            if let Some(mailbox) = guest.registry.find(id) {
-                mailbox.grant(bytes);
+            match guest.registry.find(id) {
+                Some(mailbox) => mailbox.grant(bytes),
+                None => guest.forwarder.grant(id, bytes),
             }
             Ok(())
         }
@@ -36,14 +38,16 @@ pub(super) fn dispatch(guest: &Arc<Guest>, id: u64, request: Request, body: Vec<
             Ok(())
         }
         Request::Kill => {
-            if let Some(mailbox) = guest.registry.find(id) {
-                mailbox.kill();
+            match guest.registry.find(id) {
+                Some(mailbox) => mailbox.kill(),
+                None => guest.forwarder.kill(id),
             }
             Ok(())
         }
         Request::Terminate => {
-            if let Some(mailbox) = guest.registry.find(id) {
-                mailbox.terminate();
+            match guest.registry.find(id) {
+                Some(mailbox) => mailbox.terminate(),
+                None => guest.forwarder.terminate(id),
             }
             Ok(())
         }
@@ -57,6 +61,14 @@ pub(super) fn dispatch(guest: &Arc<Guest>, id: u64, request: Request, body: Vec<
         Request::Search(spec) => {
             start(guest, id, Intake::File, Box::new(move |g, id, m| files::search(g, id, &spec, m)))
         }
+        Request::Listen(spec) => {
+            start(guest, id, Intake::File, Box::new(move |g, id, m| forward::listen(g, id, &spec, m)))
+        }
+        // It has no thread of its own: the listener's serves all connections.
+        Request::Accept => match guest.forwarder.offer(id) {
+            Ok(()) => Ok(()),
+            Err(failure) => guest.outbox.finish(id, Err(failure)),
+        },
     }
 }
 

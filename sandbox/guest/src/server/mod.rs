@@ -24,6 +24,7 @@ use rustix::fs::{Mode, OFlags};
 use crate::PROTOCOL_VERSION;
 use crate::exec::Launcher;
 use crate::files::Root;
+use crate::forward::Forwarder;
 use crate::frame::{FrameError, read_frame};
 use crate::message::{Envelope, Hello, Request, Response};
 
@@ -67,13 +68,15 @@ pub(crate) struct Guest {
     pub(crate) outbox: Outbox,
     pub(crate) registry: Registry,
     pub(crate) launcher: Launcher,
+    pub(crate) forwarder: Forwarder,
     silence: Silence,
 }
 
 impl Guest {
     fn new(root: Root, outgoing: File, launcher: Launcher) -> Self {
         let (registry, silence) = (Registry::default(), Silence::default());
-        Self { root, outbox: Outbox::new(outgoing), registry, launcher, silence }
+        let forwarder = Forwarder::default();
+        Self { root, outbox: Outbox::new(outgoing), registry, launcher, forwarder, silence }
     }
 
     /// Ends every command with everything it started.

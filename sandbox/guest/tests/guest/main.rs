@@ -4,6 +4,7 @@
 mod client;
 mod exec;
 mod files;
+mod forward;
 mod protocol;
 mod search;
 mod silence;

@@ -62,7 +62,11 @@ pub(super) struct Stdout {
 }
 
 impl AsyncRead for Stdout {
-    fn poll_read(mut self: Pin<&mut Self>, context: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
         loop {
             if self.current.has_remaining() {
                 let count = self.current.len().min(buffer.remaining());

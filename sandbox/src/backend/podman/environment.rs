@@ -7,8 +7,8 @@ use std::collections::BTreeMap;
 use retrace_guest::SANDBOX_ID_VARIABLE;
 
 use super::image::Image;
-use crate::backend::process::{HOME_INSIDE, passed_on};
 use crate::backend::LaunchPlan;
+use crate::backend::process::{HOME_INSIDE, passed_on};
 
 /// The search path of an image that sets none.
 const DEFAULT_PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";

@@ -87,7 +87,8 @@ async fn told(engine: &Engine, id: &str, limits: &Limits) -> Vec<Proof> {
     };
     let memory = stats.memory_stats.and_then(|memory| memory.limit);
     let pids = stats.pids_stats.and_then(|pids| pids.limit);
-    let words = |found: Option<String>| found.map_or("cannot be seen".to_owned(), |found| format!("{found}, says the engine"));
+    let words =
+        |found: Option<String>| found.map_or("cannot be seen".to_owned(), |found| format!("{found}, says the engine"));
     vec![
         Proof::new(
             "memory limit in force",
