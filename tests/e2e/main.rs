@@ -26,6 +26,7 @@ mod interrupt;
 mod json_output;
 mod memory;
 mod nats_failures;
+mod network;
 mod python_client;
 mod recall;
 mod replay_execute;

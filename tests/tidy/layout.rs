@@ -131,10 +131,14 @@ fn inherits(tree: &Tree) -> Vec<Finding> {
     found
 }
 
-/// The manifests of the members.
+/// The manifests of the members; what is a workspace of its own (fuzzing) is none.
 fn manifests(tree: &Tree) -> impl Iterator<Item = (&str, Table)> {
-    let members = tree.files().filter(|(path, _)| path.ends_with("/Cargo.toml"));
-    members.map(|(path, text)| (path, text.parse().unwrap_or_else(|error| panic!("{path}: {error}"))))
+    let found = tree.files().filter(|(path, _)| path.ends_with("/Cargo.toml"));
+    let read = found.map(|(path, text)| {
+        let manifest: Table = text.parse().unwrap_or_else(|error| panic!("{path}: {error}"));
+        (path, manifest)
+    });
+    read.filter(|(_, manifest)| !manifest.contains_key("workspace"))
 }
 
 /// Name, table and value of each dependency, those for one target only included.

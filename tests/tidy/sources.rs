@@ -66,7 +66,13 @@ fn tests_that_do_not_test(tree: &Tree) -> Vec<Finding> {
             let name = code[..offset].rsplit_once("fn ").map_or("", |(_, name)| name);
             name.starts_with("wait_") || name.starts_with("await_")
         };
-        for hit in nap.find_iter(&code).filter(|hit| !in_product(hit.start()) && !waits(hit.start())) {
+        // In paused time nobody waits for anything.
+        let paused = |offset: usize| {
+            let test = code[..offset].rsplit_once("#[tokio::test").map_or("", |(_, test)| test);
+            test.split_once("fn ").is_some_and(|(attribute, _)| attribute.contains("start_paused"))
+        };
+        let naps = nap.find_iter(&code).filter(|hit| !in_product(hit.start()) && !waits(hit.start()));
+        for hit in naps.filter(|hit| hit.as_str() != "time::sleep" || !paused(hit.start())) {
             found.push(Finding::at(path, text, hit.start(), format!("`{}` in a test", hit.as_str())));
         }
     }
@@ -146,6 +152,10 @@ fn tests_neither_sleep_nor_hide() {
             "fn wait() { thread::sleep(d) }\n#[cfg(test)]\nmod tests { fn t() { tokio::time::sleep(d) } }\n",
         ),
         ("tests/y.rs", "#[test]\n#[ignore = \"slow\"]\nfn y() { std::thread::sleep(d) } // time::sleep\n"),
+        (
+            "tests/p.rs",
+            "#[tokio::test(start_paused = true)]\nasync fn p() { time::sleep(d).await; thread::sleep(d) }\n",
+        ),
         ("tests/z.rs", "fn wait_for(c: C) { while !c() { thread::sleep(d) } }\nfn z() { thread::sleep(d) }\n"),
     ];
     finds(
@@ -153,6 +163,7 @@ fn tests_neither_sleep_nor_hide() {
         &example,
         expect![[r#"
             a/src/x.rs:3: `time::sleep` in a test
+            tests/p.rs:2: `thread::sleep` in a test
             tests/y.rs:2: `#[ignore` in a test
             tests/y.rs:3: `thread::sleep` in a test
             tests/z.rs:2: `thread::sleep` in a test

@@ -73,10 +73,11 @@ impl Tree {
 /// Whether a Rust file is for tests or benchmarks only, by its path.
 pub(crate) fn is_test(path: &str) -> bool {
     let (folders, name) = path.rsplit_once('/').unwrap_or(("", path));
-    folders.split('/').any(|folder| matches!(folder, "tests" | "testing" | "benches"))
+    folders.split('/').any(|folder| matches!(folder, "tests" | "testing" | "benches" | "fuzz"))
         || name == "tests.rs"
         || name == "testing.rs"
         || name.ends_with("_tests.rs")
+        || name == "fuzzing.rs"
         || name.starts_with("test_")
 }
 

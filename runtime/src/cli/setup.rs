@@ -63,7 +63,10 @@ impl Setup {
 
     fn with(config: Config, output: Output) -> Result<Self, CliError> {
         let secrets = [&config.values.api_key, &config.values.auth_token];
-        let known = secrets.into_iter().flatten().map(|secret| secret.value.expose().to_owned()).collect();
+        let keys = secrets.into_iter().flatten().map(|secret| secret.value.expose().to_owned());
+        // What the proxy adds must not come back by way of a server that repeats it.
+        let variables = config.values.sandboxes.credentials.value.iter().map(|credential| &credential.variable);
+        let known = keys.chain(variables.filter_map(|name| std::env::var(name).ok())).collect();
         let models = model_table(&config)?;
         let index_model = model_of(&config);
         Ok(Self { config, models, redactor: Arc::new(Redactor::new(known)), output, index_model })

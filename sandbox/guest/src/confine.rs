@@ -63,7 +63,9 @@ impl Confinement {
         let mut rest = arguments;
         loop {
             match rest {
-                [end, program @ ..] if (end == THEN || end == "--") && !program.is_empty() => return Ok((confinement, program)),
+                [end, program @ ..] if (end == THEN || end == "--") && !program.is_empty() => {
+                    return Ok((confinement, program));
+                }
                 [option, value, after @ ..] if option == "--user" => {
                     confinement.user = Some(ids(value).ok_or(ConfineError::Usage)?);
                     rest = after;

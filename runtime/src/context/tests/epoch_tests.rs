@@ -21,6 +21,7 @@ fn begun(settings: &Settings) -> (ContextEpochStarted, Vec<String>) {
         tools_json: "[]".into(),
         workspace: Path::new("/work \"space\""),
         backend: "process",
+        network: &[],
         seed: vec![instructions("AGENTS.md", "use tabs")],
         from_seq: 17,
         why: "a test".into(),

@@ -186,6 +186,7 @@ impl Session {
             tools_json: tools::tools_json(&tools::all()),
             workspace: Path::new("/w"),
             backend: "process",
+            network: &[],
             seed: epoch.seed.clone(),
             from_seq,
             why: String::new(),
