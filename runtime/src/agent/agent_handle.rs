@@ -17,7 +17,7 @@ use crate::forking::logged;
 use crate::snapshots::{SnapshotKeeper, SnapshotPublisher};
 use crate::tools::{Background, BackgroundEnd, ToolImage};
 use retrace_events::control::Inbox;
-use retrace_events::log::{Claim, ClaimError};
+use retrace_events::log::Claim;
 use retrace_events::payload::Workspace;
 use retrace_events::payload::context::ContextImageAttached;
 use retrace_events::payload::session::{SessionConfigured, SessionStarted};
@@ -286,10 +286,7 @@ pub(super) fn attached(image: ToolImage, call: Option<retrace_events::CallId>) -
 }
 
 async fn claim(parts: &AgentParts, stream: &StreamId) -> Result<Claim, AgentError> {
-    parts.log.claim(stream, &parts.holder).await.map_err(|error| match error {
-        ClaimError::Held(holder) => AgentError::Held { stream: stream.clone(), holder: Box::new(holder) },
-        ClaimError::Log(error) => error.into(),
-    })
+    parts.log.claim(stream, &parts.holder).await.map_err(|error| AgentError::unclaimed(stream, error))
 }
 
 pub(super) fn wish<'a>(parts: &'a AgentParts, workspace: &'a Path, settings: &'a Settings) -> SandboxWish<'a> {

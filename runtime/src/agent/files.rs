@@ -3,8 +3,7 @@
 
 use super::agent_handle::Agent;
 use super::error::AgentError;
-use retrace_events::fold::{CallProgress, ForkedPart, OpenCall, Stage};
-use retrace_events::payload::tool::ToolEffect;
+use retrace_events::fold::{ForkedPart, Stage};
 use retrace_events::payload::turn::TurnWarned;
 use retrace_events::{CallId, EventId, Payload};
 
@@ -52,8 +51,10 @@ impl Agent {
 
     /// What there is to log of the files where a turn is broken off in its calls.
     pub(super) async fn files_as_left(&mut self) -> Batch {
-        let writes = |call: &&OpenCall| call.progress == CallProgress::Begun(ToolEffect::Writes);
-        let Some(call) = self.state.calls.iter().find(writes).map(|call| call.id.clone()) else { return Batch::new() };
-        self.files_after(&call).await
+        let writing = self.state.calls.iter().find(|call| call.may_have_written()).map(|call| call.id.clone());
+        match writing {
+            Some(call) => self.files_after(&call).await,
+            None => Batch::new(),
+        }
     }
 }

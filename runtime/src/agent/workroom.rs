@@ -38,10 +38,7 @@ impl Workroom {
         let (log, plan, tree, into) = (Arc::clone(&parts.log), plan.clone(), tree.to_owned(), into.to_owned());
         Self::Coming(tokio::spawn(async move {
             fetch(log.as_ref(), &plan, &tree).await?;
-            let place = into.clone();
-            let restored = tokio::task::spawn_blocking(move || restore(&plan, &tree, &into)).await;
-            restored.map_err(|error| AgentError::Workspace { path: place, why: error.to_string() })??;
-            Ok(())
+            Ok(restore(&plan, &tree, &into).await.map(drop)?)
         }))
     }
 
@@ -142,11 +139,6 @@ async fn finish_rewind(
     workspace: &Path,
 ) -> Result<Vec<Payload>, AgentError> {
     fetch(parts.log.as_ref(), plan, tree).await?;
-    let (plan, wanted, folder) = (plan.clone(), tree.to_owned(), workspace.to_owned());
-    let brought = tokio::task::spawn_blocking(move || bring(&plan, &wanted, &folder)).await;
-    let before = brought
-        .map_err(|error| AgentError::Workspace { path: workspace.to_owned(), why: error.to_string() })??
-        .before
-        .to_string();
+    let before = bring(plan, tree, workspace).await?.before.to_string();
     Ok(vec![logged(&before, Some(tree)).into(), logged(tree, Some(&before)).into()])
 }

@@ -266,7 +266,7 @@ async fn sandbox(parts: &StageParts, workspace: &Path, settings: &Settings) -> R
     Ok(start_sandbox(&wish).await?)
 }
 
-async fn blocking<T: Send + 'static>(
+pub(super) async fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, SnapshotError> + Send + 'static,
 ) -> Result<T, ExecuteError> {
     match tokio::task::spawn_blocking(work).await {
