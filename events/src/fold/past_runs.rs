@@ -131,29 +131,28 @@ impl PastRuns {
                 let what = serde_json::to_string(&(&started.backend, &started.level, &started.limits));
                 self.sandbox = Some(Hash::of(what.unwrap_or_default().as_bytes()));
             }
-            Sandbox::LimitHit(hit) => {
-                let of_it = |run: &PastRun| hit.call.as_ref().is_none_or(|call| run.call == *call);
-                self.forbid(of_it);
-            }
+            Sandbox::LimitHit(hit) => self.forbid(|run| hit.call.as_ref().is_none_or(|call| run.call == *call)),
             Sandbox::NetworkAttempted(attempt) => self.reached_for_network(attempt.call.as_ref()),
+            Sandbox::Connection(connection) => self.reached_for_network(connection.call.as_ref()),
             Sandbox::Stopped(_) => {}
         }
     }
 
-    /// A call reached for the network; nobody knows which when it is not named.
+    /// A call reached for the network. Which one, a command can lie about, and the event may come a little later: so it counts for what
+    /// runs and what ran last as well.
     fn reached_for_network(&mut self, call: Option<&CallId>) {
-        if let Some(running) = self.running.as_mut().filter(|running| call.is_none_or(|call| running.call == *call)) {
+        if let Some(running) = &mut self.running {
             running.reached_for_network = true;
         }
-        self.forbid(|run| call.is_none_or(|call| run.call == *call));
+        let newest = self.runs.back().map(|run| run.call.clone());
+        self.forbid(|run| Some(&run.call) == newest.as_ref() || Some(&run.call) == call);
     }
 
-    /// The result of the newest run is not to be repeated, where it is meant.
+    /// Results that are meant are not to be repeated.
     fn forbid(&mut self, meant: impl Fn(&PastRun) -> bool) {
-        if self.runs.back().is_some_and(|run| run.key.is_some() && meant(run))
-            && let Some(newest) = Arc::make_mut(&mut self.runs).back_mut()
-        {
-            newest.key = None;
+        let is_one = |run: &PastRun| run.key.is_some() && meant(run);
+        if self.runs.iter().any(is_one) {
+            Arc::make_mut(&mut self.runs).iter_mut().filter(|run| is_one(run)).for_each(|run| run.key = None);
         }
     }
 
