@@ -1,6 +1,7 @@
 //! [`PartedCall`]: a call that is made of others, and what has come of these so far. The model hears of all of them with the
 //! result of the whole.
 
+use super::SessionState;
 use super::calls::OpenCall;
 use super::transcript::Image;
 use crate::id::{CallId, Timestamp};
@@ -57,5 +58,19 @@ impl PartedCall {
 
     pub(super) fn into_images(self) -> impl Iterator<Item = Image> {
         self.parts.into_iter().filter_map(|(_, result)| result).flat_map(|result| result.images)
+    }
+}
+
+impl SessionState {
+    /// What a call is made of; `None` when it is not made of others, or is over.
+    #[must_use]
+    pub fn parted_call(&self, whole: &CallId) -> Option<&PartedCall> {
+        self.parted.iter().find(|parted| parted.call == *whole)
+    }
+
+    /// The call that `part` is a part of.
+    #[must_use]
+    pub fn whole_of(&self, part: &CallId) -> Option<&PartedCall> {
+        self.parted.iter().find(|parted| parted.has(part))
     }
 }

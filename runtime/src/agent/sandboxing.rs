@@ -21,13 +21,22 @@ pub(crate) async fn start(wish: &SandboxWish<'_>) -> Result<Sandbox, SandboxErro
     })?;
     let mut policy = Policy::new(wish.workspace);
     policy.expose.extend_from_slice(wish.expose);
-    for name in wish.mask {
-        if !policy.masked_names.contains(name) {
-            policy.masked_names.push(name.clone());
-        }
-    }
+    policy.masked_names = masked_names(wish.mask);
     let limits = Limits { command_timeout_ms: wish.settings.command_timeout_ms, ..Limits::default() };
     Sandbox::start(choice, policy, limits, wish.guest_dir).await
+}
+
+/// Names of files that the sandbox shows nothing of: the usual ones, and those of the settings.
+pub(crate) fn masked_names(mask: &[String]) -> Vec<String> {
+    let mut names = Policy::new("").masked_names;
+    let more: Vec<String> = mask.iter().filter(|name| !names.contains(name)).cloned().collect();
+    names.extend(more);
+    names
+}
+
+/// The same names, as tools are told of them: without a sandbox nothing is masked.
+pub(crate) fn masked_in(sandbox: &Sandbox, mask: &[String]) -> std::sync::Arc<[String]> {
+    if sandbox.backend_name() == "none" { std::sync::Arc::default() } else { masked_names(mask).into() }
 }
 
 /// What it proved, for the log.

@@ -94,7 +94,8 @@ fn judge(values: &Values, entry: &Entry) -> Result<Verdict, Misfit> {
         | Key::Expose
         | Key::Index
         | Key::EmbedModel
-        | Key::Snapshots => Verdict::NotHere,
+        | Key::Snapshots
+        | Key::Pure => Verdict::NotHere,
     })
 }
 
