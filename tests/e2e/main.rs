@@ -2,8 +2,10 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::print_stdout, missing_docs, reason = "tests")]
 
+mod audit;
 mod bad_chat;
 mod bad_input;
+mod batch;
 mod bench_context;
 mod chat_approvals;
 mod chat_stops;
@@ -29,6 +31,7 @@ mod nats_failures;
 mod python_client;
 mod recall;
 mod replay_execute;
+mod reuse;
 mod rotation;
 mod rotation_memory;
 mod sandbox_gone;
@@ -45,3 +48,4 @@ mod travelling;
 mod two_processes;
 mod workspace_trust;
 mod world;
+mod zz_measure;

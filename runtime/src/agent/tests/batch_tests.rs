@@ -63,7 +63,7 @@ async fn reads_run_side_by_side_and_writes_in_their_place() {
     let (call, failed, whole) = results.last().unwrap();
     assert!(!call.0.contains('.') && !failed, "one part that failed does not make all fail");
     for part in [
-        "[1 of 6: read_file a.txt]\n1\told\n",
+        "[1 of 6: read_file a.txt]\n     1\told\n",
         "[4 of 6: bash cat b.txt; ",
         "exit code: 0\nnew",
         "1\tnewmore",

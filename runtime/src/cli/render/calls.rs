@@ -90,11 +90,12 @@ impl Calls {
             Tool::BackgroundEnded(ended) => self.end_background(ended, style, redactor),
             Tool::Parted(parted) => {
                 self.part(parted, redactor);
-                String::new()
+                let count = units::of(parted.parts.len() as u64, "call");
+                in_full(detail, || style.dim(&format!("  made of {count}")))
             }
             Tool::ResultReused(reused) => {
                 self.repeated.insert(reused.call.clone());
-                String::new()
+                in_full(detail, || style.dim(&format!("  not run: the result of event {} stands for it", reused.from)))
             }
             Tool::Refused(refused) => {
                 let detail = clean::short(&redactor.redact(&refused.detail), 300);
@@ -228,6 +229,14 @@ impl Calls {
             Some(open) => (String::new(), open.command),
             None => (format!("{}: ", other::short(redactor, &call.0, 40)), false),
         }
+    }
+}
+
+/// A line that only the full transcript has.
+fn in_full(detail: Detail, line: impl FnOnce() -> String) -> String {
+    match detail {
+        Detail::Short => String::new(),
+        Detail::Full => format!("{}\n", line()),
     }
 }
 

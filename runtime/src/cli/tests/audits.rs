@@ -73,7 +73,28 @@ async fn the_record_says_of_each_call_what_it_did_and_what_it_was_not_let_do() {
     put(&machine, "aaaa-bbbb", &story()).await;
     let out = machine.out(&["audit", "aaaa"]).await;
     assert!(!out.contains('\u{1b}'), "{out:?}");
-    expect![[r#""#]].assert_eq(&timeless(&out));
+    expect![[r#"
+            #1  sandbox process, level process: 0 of 0 proofs held
+            #2  read_file  src/␛[31mlib.rs
+            ok · 5ms
+            read: src/␛[31mlib.rs
+            what changed is not known: no snapshots were taken
+            #4  bash  curl https://a.example https://b.example
+            exit 7 · 5ms · allowed by user
+            network: a.example:443 (connect) · 500 B out, 20 KB in · 1.2s · with the credential registry
+            network refused: b.example:443 (connect) · 500 B out, 20 KB in · 1.2s · not on the list
+            limit hit: pids: 512 at once
+            what changed is not known: no snapshots were taken
+           #10  write_file  ../x (0 lines)
+            ok · 5ms
+            refused: outside workspace: ../x leads out of the workspace
+            what changed is not known: no snapshots were taken
+           #13  ?  
+            denied by permissions.toml:3 `bash(rm *)`: denied: no
+           #14  sandbox ended unexpectedly: out of memory
+
+        4 calls · 1 command (1 failed) · 1 file read · 3 calls that may have changed more · 1 connection (500 B out, 20 KB in) · 1 connection refused · 1 call denied · 1 refusal · 1 limit hit
+    "#]].assert_eq(&timeless(&out));
 }
 
 #[tokio::test]
