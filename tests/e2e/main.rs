@@ -48,4 +48,3 @@ mod travelling;
 mod two_processes;
 mod workspace_trust;
 mod world;
-mod zz_measure;

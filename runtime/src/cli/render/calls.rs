@@ -193,10 +193,13 @@ impl Calls {
 
     fn finish(&mut self, finished: &ToolFinished, style: Style, detail: Detail, redactor: &Redactor) -> String {
         let (label, command) = self.close(&finished.call, redactor);
-        let note = if self.repeated.remove(&finished.call) { without_note(&finished.content).0 } else { None };
-        let note =
-            note.map(|note| format!("{}\n", style.dim(&format!("    {}", clean::short(&redactor.redact(note), 200)))));
-        let content = clean::text(&redactor.redact(&finished.content));
+        let (note, told) = match self.repeated.remove(&finished.call) {
+            true => without_note(&finished.content),
+            false => (None, finished.content.clone()),
+        };
+        let note = note.map(|note| clean::short(&redactor.redact(note), 200));
+        let note = note.map(|note| format!("{}\n", style.dim(&format!("    {note}"))));
+        let content = clean::text(&redactor.redact(&told));
         let lines = content.lines().count() as u64;
         let end = ending(finished.exit.as_ref(), finished.is_error);
         let failed = finished.is_error || finished.exit.is_some_and(|exit| exit.code != Some(0));
