@@ -136,7 +136,8 @@ impl Outline {
                     command.end = Some(ended.exit.map_or_else(|| "unknown".to_owned(), exit));
                 }
             }
-            Tool::Approved(_) | Tool::ApprovalAsked(_) => {}
+            Tool::Approved(_) | Tool::ApprovalAsked(_) | Tool::Parted(_) | Tool::ResultReused(_) | Tool::Refused(_) => {
+            }
         }
     }
 

@@ -5,6 +5,7 @@
 //! ([`agent::Agent`]); tools know neither the model nor any front end.
 
 pub mod agent;
+mod audit;
 pub mod bench;
 pub mod checkpoints;
 pub mod claude;

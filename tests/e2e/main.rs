@@ -2,8 +2,10 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::print_stdout, missing_docs, reason = "tests")]
 
+mod audit;
 mod bad_chat;
 mod bad_input;
+mod batch;
 mod bench_context;
 mod chat_approvals;
 mod chat_stops;
@@ -30,6 +32,7 @@ mod network;
 mod python_client;
 mod recall;
 mod replay_execute;
+mod reuse;
 mod rotation;
 mod rotation_memory;
 mod sandbox_gone;

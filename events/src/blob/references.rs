@@ -51,7 +51,10 @@ pub fn referenced_blobs(payload: &Payload) -> Vec<BlobRef> {
             | Tool::Denied(_)
             | Tool::OutcomeUnknown(_)
             | Tool::ApprovalAsked(_)
-            | Tool::BackgroundStarted(_) => Vec::new(),
+            | Tool::BackgroundStarted(_)
+            | Tool::Parted(_)
+            | Tool::ResultReused(_)
+            | Tool::Refused(_) => Vec::new(),
         },
         Payload::Session(
             Session::Started(_)

@@ -74,6 +74,10 @@ impl SessionState {
         // Its first event has the first number of a stream again.
         self.head = None;
         self.queue.clear();
+        // Files that no snapshot holds are those of what was left, and not of here.
+        if forked.reason == SessionForkReason::Rewind {
+            self.past_runs.clear();
+        }
         self.images = PendingImages::default();
         self.compaction.asked = None;
         self.control_next = 0;

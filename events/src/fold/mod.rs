@@ -12,6 +12,8 @@ mod images;
 mod imported;
 mod kept_outputs;
 mod measured;
+mod parted_call;
+mod past_runs;
 mod queue;
 mod session_events;
 mod session_state;
@@ -34,6 +36,10 @@ mod kept_outputs_tests;
 #[cfg(test)]
 mod load_tests;
 #[cfg(test)]
+mod parted_call_tests;
+#[cfg(test)]
+mod past_runs_tests;
+#[cfg(test)]
 mod stored_tests;
 #[cfg(test)]
 mod tests;
@@ -46,6 +52,8 @@ pub use images::PendingImages;
 pub use imported::ImportedPart;
 pub use kept_outputs::KeptOutputs;
 pub use measured::{Measured, SentRequest};
+pub use parted_call::{PartResult, PartedCall};
+pub use past_runs::{PastRun, PastRuns, RunKey};
 pub use queue::QueuedPrompt;
 pub use session_state::{Epoch, SessionState};
 pub use step_record::{CallRecord, StepRecord, keep_step};

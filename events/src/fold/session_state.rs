@@ -13,6 +13,8 @@ use super::images::PendingImages;
 use super::imported::ImportedPart;
 use super::kept_outputs::KeptOutputs;
 use super::measured::{Measured, SentRequest};
+use super::parted_call::PartedCall;
+use super::past_runs::PastRuns;
 use super::queue::QueuedPrompt;
 use super::step_text::StepText;
 use super::totals::Totals;
@@ -67,6 +69,10 @@ pub struct SessionState {
     pub turn: Option<TurnState>,
     /// The calls of the newest answer, while one of them has no result.
     pub calls: Vec<OpenCall>,
+    /// Those of them that are made of others; what they are made of stands behind them in `calls`.
+    pub parted: Vec<PartedCall>,
+    /// Commands of its past whose results may stand for their being run again.
+    pub past_runs: PastRuns,
     /// The event that holds the newest answer.
     pub last_answer: Option<EventId>,
     /// The request that answer was given to.
@@ -157,7 +163,10 @@ impl SessionState {
             Payload::Session(session) => self.apply_session(envelope, session),
             Payload::Turn(turn) => self.apply_turn(envelope, turn),
             Payload::Context(context) => self.apply_context(envelope, context),
-            Payload::Tool(tool) => self.apply_tool(tool),
+            Payload::Tool(tool) => {
+                self.apply_tool(envelope, tool);
+                self.remember_run(envelope, tool);
+            }
             Payload::Workspace(workspace) => {
                 self.files = FilesAt::of(workspace);
                 if let Some(turn) = &mut self.turn {
@@ -171,6 +180,7 @@ impl SessionState {
                 if let (Some(fork), Sandbox::Started(_)) = (&mut self.fork, sandbox) {
                     fork.opened = true;
                 }
+                self.past_runs.see_sandbox(sandbox);
             }
             Payload::Summary(_) | Payload::Job(_) | Payload::Control(_) => {}
         }

@@ -33,6 +33,13 @@ impl StepText {
         self.results.push(StepResult { call: call.clone(), content: content.to_owned(), is_error, wrote });
     }
 
+    /// One of its calls is made of others, which take its place.
+    pub(super) fn parted(&mut self, call: &CallId, parts: &[OpenCall]) {
+        if let Some(place) = self.calls.iter().position(|open| open.id == *call) {
+            self.calls.splice(place..=place, parts.iter().cloned());
+        }
+    }
+
     /// What it came to.
     #[must_use]
     pub fn record(&self) -> StepRecord {

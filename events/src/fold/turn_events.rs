@@ -88,6 +88,7 @@ impl SessionState {
             imported.totals.add(&answer.usage, answer.cost_microusd);
         }
         self.calls = calls_in(&answer.content);
+        self.parted.clear();
         keep_step(&mut self.steps, StepText::answered(&answer.content, &self.calls));
         self.last_answer = Some(id);
         self.last_request = Some(answer.request);

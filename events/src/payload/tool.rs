@@ -23,6 +23,12 @@ subject! {
         BackgroundStarted(ToolBackgroundStarted) = "tool.background_started", 1;
         /// A command in the background is over.
         BackgroundEnded(ToolBackgroundEnded) = "tool.background_ended", 1;
+        /// A call is made of others.
+        Parted(ToolParted) = "tool.parted", 1;
+        /// What follows is the result of an earlier call, repeated.
+        ResultReused(ToolResultReused) = "tool.result_reused", 1;
+        /// It wanted something that it may not have.
+        Refused(ToolRefused) = "tool.refused", 1;
     }
 }
 
@@ -159,4 +165,46 @@ pub struct ToolBackgroundEnded {
     pub output: Option<BlobRef>,
     /// Why it ended, in words for the model and the user.
     pub why: String,
+}
+
+/// A call that was begun is made of others, which are carried out one by one like any calls; the results of all are its own.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ToolParted {
+    /// The call.
+    pub call: CallId,
+    /// What it is made of, in order.
+    pub parts: Vec<ToolPart>,
+}
+
+/// A call within a call.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ToolPart {
+    /// Its own id.
+    pub call: CallId,
+    /// The tool.
+    pub tool: String,
+    /// Its input as raw JSON, as the model wrote it.
+    pub input: String,
+}
+
+/// The call is not carried out: the same was, on the same files. It stands before the call's result, in the same batch.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ToolResultReused {
+    /// The call.
+    pub call: CallId,
+    /// The result that is repeated: a `tool.finished` of this history.
+    pub from: EventId,
+    /// The id of the files, then and now, in the store of snapshots.
+    pub tree: String,
+}
+
+/// A call wanted something that it may not have, and did not get it. It stands behind the call's result, in the same batch.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ToolRefused {
+    /// The call.
+    pub call: CallId,
+    /// `outside_workspace`, `masked`, `forbidden`.
+    pub what: String,
+    /// In words.
+    pub detail: String,
 }

@@ -295,6 +295,34 @@ fn tools() -> Vec<Payload> {
             why: text("killed"),
         }
         .into(),
+        tool::ToolParted {
+            call: call(),
+            parts: vec![
+                tool::ToolPart {
+                    call: CallId(text("toolu_01Example.1")),
+                    tool: text("read_file"),
+                    input: text(r#"{"path":"src/ü.rs"}"#),
+                },
+                tool::ToolPart {
+                    call: CallId(text("toolu_01Example.2")),
+                    tool: text("bash"),
+                    input: text(r#"{"command":"cargo test"}"#),
+                },
+            ],
+        }
+        .into(),
+        tool::ToolResultReused {
+            call: call(),
+            from: event_id(9),
+            tree: text("4b825dc642cb6eb9a060e54bf8d69288fbee4904"),
+        }
+        .into(),
+        tool::ToolRefused {
+            call: call(),
+            what: text("outside_workspace"),
+            detail: text("../secret leads out of the workspace"),
+        }
+        .into(),
     ]
 }
 

@@ -20,8 +20,8 @@ use serde::{Deserialize, Serialize};
 /// The longest path of a workspace that is remembered, in bytes; a longer one cannot be a folder's.
 const MAX_WORKSPACE_BYTES: usize = 4 * 1024;
 /// Tools whose results are documents already, found where they first stood: they are not to be found a second time. Nor is
-/// what they look for, or the best answer to a question would be the question.
-const ECHOING_TOOLS: &[&str] = &["recall"];
+/// what they look for, or the best answer to a question would be the question. A batch says what the calls in it say.
+const ECHOING_TOOLS: &[&str] = &["recall", "batch"];
 
 /// Where a session's documents have come to.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -147,7 +147,8 @@ impl SessionCursor {
             }
             Tool::BackgroundEnded(ended) => Some(self.background_unit(ended)),
             // The call was said when it was made.
-            Tool::Approved(_) | Tool::ApprovalAsked(_) => None,
+            Tool::Approved(_) | Tool::ApprovalAsked(_) | Tool::Parted(_) | Tool::ResultReused(_) => None,
+            Tool::Refused(refused) => Some(Unit::note(format!("refused: {}", refused.detail))),
         }
     }
 

@@ -162,7 +162,12 @@ impl OpenStep {
                 let failed = ended.exit.is_none_or(done::failed);
                 self.items.extend(call.item(Some(format!("in the background, {how}")), failed));
             }
-            Tool::Approved(_) | Tool::ApprovalAsked(_) => {}
+            // Its parts are calls of their own, and it comes to what these come to.
+            Tool::Parted(parted) => {
+                let id = OpenCall::id(&parted.call);
+                self.calls.retain(|call| call.id != id);
+            }
+            Tool::Approved(_) | Tool::ApprovalAsked(_) | Tool::ResultReused(_) | Tool::Refused(_) => {}
         }
     }
 

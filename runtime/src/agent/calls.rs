@@ -2,20 +2,23 @@
 
 use super::agent_handle::{Agent, attached};
 use super::error::AgentError;
+use super::files::Batch;
 use super::image_room;
 use super::live::Live;
 use super::repeats::pointer;
+use super::sandboxing::masked_in;
 use super::step::step;
 use crate::context::{RENDERER, touched_paths};
-use crate::tools::{ToolContext, ToolFailure, ToolResult, all, effect_of, named};
+use crate::tools::{ToolContext, ToolFailure, ToolResult, all, effect_of, named, parts_of};
 use futures::stream::{FuturesUnordered, StreamExt};
 use retrace_events::fold::{CallProgress, OpenCall};
 use retrace_events::payload::sandbox::SandboxLimitHit;
 use retrace_events::payload::session::{PlanItem, SessionPlanned};
 use retrace_events::payload::tool::{
     ToolApprovalScope, ToolApproved, ToolBackgroundStarted, ToolCalled, ToolEffect, ToolFinished, ToolOutcomeUnknown,
+    ToolParted, ToolRefused,
 };
-use retrace_events::{CallId, EventId, Payload};
+use retrace_events::{CallId, EventId};
 use retrace_sandbox::Sandbox;
 use std::sync::Arc;
 use std::time::Instant;
@@ -31,7 +34,15 @@ impl Agent {
     /// Carries out `calls` side by side, each with the rule that allows it. False when the sandbox died under them.
     pub(super) async fn run_calls(&mut self, calls: Vec<(OpenCall, Option<String>)>) -> Result<bool, AgentError> {
         let sandbox = self.sandbox().await?;
-        self.log_begun(&calls).await?;
+        if let [(call, by)] = &calls[..]
+            && self.may_be_repeated(call)
+        {
+            if self.repeat_or_begin(call, by.as_deref()).await? {
+                return Ok(true);
+            }
+        } else {
+            self.log_begun(&calls).await?;
+        }
         let mut running: FuturesUnordered<_> =
             calls.into_iter().map(|(call, _)| self.carry_out(call, sandbox.clone())).collect();
         let mut sandbox_lives = true;
@@ -61,10 +72,21 @@ impl Agent {
 
     /// Writes down that the calls are about to be carried out, and which rules allow it.
     pub(super) async fn log_begun(&mut self, calls: &[(OpenCall, Option<String>)]) -> Result<(), AgentError> {
+        let writes = |(call, _): &(OpenCall, Option<String>)| effect_of(&call.tool) == ToolEffect::Writes;
+        let is_new = calls.iter().any(|(call, _)| call.progress == CallProgress::Asked);
+        let found = if is_new && calls.iter().any(writes) { self.files_as_found().await } else { Batch::new() };
+        let batch = self.begun(calls, found);
+        if !batch.is_empty() {
+            self.append(batch).await?;
+        }
+        Ok(())
+    }
+
+    /// What there is to log of calls that are about to be carried out, behind what there is to log of the files before them.
+    pub(super) fn begun(&self, calls: &[(OpenCall, Option<String>)], found: Batch) -> Batch {
         let answer = self.state.last_answer.unwrap_or(EventId(uuid::Uuid::nil()));
         let request = self.state.last_request.unwrap_or(EventId(uuid::Uuid::nil()));
-        let mut batch: Vec<(Payload, Option<EventId>)> = Vec::new();
-        let mut approvals: Vec<(Payload, Option<EventId>)> = Vec::new();
+        let (mut batch, mut approvals) = (Batch::new(), Batch::new());
         for (call, by) in calls.iter().filter(|(call, _)| call.progress == CallProgress::Asked) {
             let OpenCall { id, tool, input, .. } = call.clone();
             if let Some(by) = by {
@@ -72,17 +94,13 @@ impl Agent {
                 approvals.push((ToolApproved { call: id.clone(), by: by.clone(), scope }.into(), Some(answer)));
             }
             let effect = effect_of(&tool);
-            batch.push((ToolCalled { call: id, tool, input, request, effect }.into(), Some(answer)));
+            let parts = parts_of(&id, &tool, &input);
+            batch.push((ToolCalled { call: id.clone(), tool, input, request, effect }.into(), Some(answer)));
+            batch.extend(parts.map(|parts| (ToolParted { call: id, parts }.into(), None)));
         }
-        let writes = calls.iter().any(|(call, _)| effect_of(&call.tool) == ToolEffect::Writes);
-        if writes && !batch.is_empty() {
-            approvals.extend(self.files_as_found().await);
-        }
+        approvals.extend(found);
         approvals.extend(batch);
-        if !approvals.is_empty() {
-            self.append(approvals).await?;
-        }
-        Ok(())
+        approvals
     }
 
     /// The work of one call, as a future that borrows nothing of the agent, so that results can be logged meanwhile.
@@ -110,10 +128,11 @@ impl Agent {
         ToolContext {
             session: self.writer.stream().clone(),
             call: call.clone(),
-            sandbox,
             log: Arc::clone(&self.parts.log),
             command_timeout_ms: self.settings.command_timeout_ms,
             redactor: Arc::clone(&self.parts.redactor),
+            masked: masked_in(&sandbox, &self.parts.sandboxes.mask),
+            sandbox,
             outputs: Arc::new(move |call| outputs.get(call).copied()),
             progress: Arc::new(move |text| live.send(Live::ToolOutput { call: id.clone(), text: text.to_owned() })),
             cancel: self.ears.step.child_token(),
@@ -138,6 +157,7 @@ impl Agent {
         if !result.is_error && result.images.is_empty() {
             shown = pointer(&self.state, &call, &shown).unwrap_or(shown);
         }
+        let (shown, output) = self.fit_part(&call, shown, result.output).await?;
         let redact = |text: &str| redactor.redact(text).into_owned();
         // Images stand before the result they belong to; the fold gives them to it.
         let images = result.images.into_iter().map(|image| (attached(image, Some(call.clone())).into(), None));
@@ -149,13 +169,16 @@ impl Agent {
             is_error: result.is_error,
             content: shown,
             exit: result.exit,
-            output: result.output,
+            output,
             changed: result.changed,
             duration_ms,
         };
         batch.push((finished.into(), None));
         if let Some((limit, detail)) = result.limit_hit {
             batch.push((SandboxLimitHit { call: Some(call.clone()), limit, detail }.into(), None));
+        }
+        if let Some((what, detail)) = result.refused {
+            batch.push((ToolRefused { call: call.clone(), what, detail: redact(&detail) }.into(), None));
         }
         batch.extend(self.connections());
         if let Some(items) = result.plan {

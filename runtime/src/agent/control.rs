@@ -8,7 +8,7 @@ use super::image_room;
 use super::live::Live;
 use crate::tools::{self, ToolImage};
 use retrace_events::codec::Decoded;
-use retrace_events::fold::{CallApproval, CallProgress, OpenCall};
+use retrace_events::fold::{CallApproval, CallProgress, OpenCall, PartedCall};
 use retrace_events::payload::control::{
     ControlApprovalGiven, ControlCancelRequested, ControlPromptSent, ControlQuestionAnswered,
 };
@@ -200,6 +200,9 @@ impl Agent {
             token.cancel();
             return Some(Ok((Vec::new(), "the call is being ended".to_owned())));
         }
+        if let Some(whole) = self.state.parted_call(call) {
+            return Some(Ok((self.cancelled_parts(id, whole), "the calls in it are being ended".to_owned())));
+        }
         let open = match self.open_call(call) {
             Ok(open) => open,
             Err(why) => return Some(Err(why)),
@@ -207,9 +210,22 @@ impl Agent {
         if open.progress != CallProgress::Asked && !tools::waits_for_user(&open.tool) {
             return Some(Err(format!("call {call} is not running")));
         }
-        let content = "The user cancelled this call; it was not carried out.".to_owned();
-        let denied = ToolDenied { call: call.clone(), by: "user".to_owned(), content };
-        Some(Ok((vec![(denied.into(), Some(id))], "cancelled".to_owned())))
+        Some(Ok((vec![(not_carried_out(call).into(), Some(id))], "cancelled".to_owned())))
+    }
+
+    /// Ends the parts of a call that are being carried out; those that were not begun are not carried out any more.
+    fn cancelled_parts(&self, id: EventId, whole: &PartedCall) -> Batch {
+        let mut batch = Batch::new();
+        for (part, _) in whole.parts() {
+            match (self.ears.calls.get(part), self.open_call(part)) {
+                (Some(token), _) => token.cancel(),
+                (None, Ok(open)) if open.progress == CallProgress::Asked => {
+                    batch.push((not_carried_out(part).into(), Some(id)));
+                }
+                (None, Ok(_) | Err(_)) => {}
+            }
+        }
+        batch
     }
 
     /// The call, while it has no result.
@@ -225,6 +241,11 @@ impl Agent {
         }
         Ok(self.parts.redactor.redact(text.trim()).into_owned())
     }
+}
+
+fn not_carried_out(call: &CallId) -> ToolDenied {
+    let content = "The user cancelled this call; it was not carried out.".to_owned();
+    ToolDenied { call: call.clone(), by: "user".to_owned(), content }
 }
 
 fn added_rule(payload: &Payload) -> Option<&str> {

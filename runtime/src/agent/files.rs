@@ -8,7 +8,7 @@ use retrace_events::payload::turn::TurnWarned;
 use retrace_events::{CallId, EventId, Payload};
 
 /// What is appended together.
-type Batch = Vec<(Payload, Option<EventId>)>;
+pub(super) type Batch = Vec<(Payload, Option<EventId>)>;
 
 impl Agent {
     /// Begins to look at the files as the turn found them, once they are there.
@@ -51,6 +51,13 @@ impl Agent {
     pub(super) async fn files_as_found(&mut self) -> Batch {
         self.look_at_files();
         self.snapshots.looked(&self.state.files).await.map(|found| (found, None)).into_iter().collect()
+    }
+
+    /// What there is to log of the files as they are this moment, and their tree; `None` where no snapshot can be had.
+    pub(super) async fn files_now(&mut self) -> (Batch, Option<String>) {
+        let turn = self.state.turn.as_ref().map(|turn| turn.prompt);
+        let (found, tree) = self.snapshots.now(turn, &self.state.files).await;
+        (found.map(|found| (found, None)).into_iter().collect(), tree)
     }
 
     /// What there is to log of the files after a call that may have changed them.

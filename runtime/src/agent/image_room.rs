@@ -20,7 +20,10 @@ pub(super) fn check(state: &SessionState, more: &[ToolImage]) -> Result<(), Stri
         return Ok(());
     }
     let queued = state.queue.iter().map(|queued| &queued.images);
-    let held: Vec<&Image> = state.transcript.items().iter().filter_map(images).chain(queued).flatten().collect();
+    let parts = state.parted.iter().flat_map(|whole| whole.parts()).filter_map(|(_, result)| result);
+    let of_parts = parts.map(|result| &result.images);
+    let shown = state.transcript.items().iter().filter_map(images);
+    let held: Vec<&Image> = shown.chain(queued).chain(of_parts).flatten().collect();
     let (count, bytes) = (held.len() + more.len(), more.iter().map(base64_bytes).sum::<usize>());
     let bytes = held.iter().map(|image| image.data_base64.len()).sum::<usize>() + bytes;
     if count > MAX_IMAGES {

@@ -10,7 +10,7 @@ use crate::context::RENDERER;
 use crate::permissions::{Asked, Permissions, Verdict};
 use crate::tools;
 use retrace_events::fold::{
-    AskedCompaction, CallApproval, CallProgress, OpenCall, QueuedPrompt, Stage, StepText, TurnState,
+    AskedCompaction, CallApproval, CallProgress, OpenCall, PartedCall, QueuedPrompt, Stage, StepText, TurnState,
 };
 use retrace_events::payload::tool::ToolEffect;
 use retrace_events::payload::turn::TurnOutcome;
@@ -77,6 +77,10 @@ pub(super) enum Next {
     Deny { call: CallId, by: String, content: String },
     /// Ask somebody whether the call may be carried out.
     AskApproval { call: OpenCall, why: String },
+    /// Begin a call that is made of others, with the rule that allows it, when one does.
+    Part(OpenCall, Option<String>),
+    /// All that a call is made of is done: give it its result.
+    EndParts(CallId),
     /// Put the call's question to the user.
     AskQuestion(OpenCall),
     /// Wait for what somebody says.
@@ -181,13 +185,21 @@ enum Leave {
 /// Calls that only look run at once, as far as they stand together; one that may change something runs alone, in its
 /// place. A call that was begun by a process that is gone is run again if it only looks, and settled otherwise.
 fn calls(state: &SessionState, outlook: &Outlook<'_>) -> Next {
-    let open: Vec<&OpenCall> = state.calls.iter().filter(|call| call.progress != CallProgress::Done).collect();
+    // A call that is made of others is over when these are.
+    let is_open = |call: &&OpenCall| {
+        call.progress != CallProgress::Done && state.parted_call(&call.id).is_none_or(PartedCall::is_complete)
+    };
+    let open: Vec<&OpenCall> = state.calls.iter().filter(is_open).collect();
     let Some(first) = open.first().copied() else { return Next::Idle };
+    if state.parted_call(&first.id).is_some() {
+        return Next::EndParts(first.id.clone());
+    }
     if first.progress == CallProgress::Begun(ToolEffect::Writes) {
         return Next::SettleCall(first.clone());
     }
     let mut together = Vec::new();
-    for call in open.iter().copied().take_while(|call| only_looks(call) && !waits_for_user(call, outlook)) {
+    let is_one = |call: &&OpenCall| only_looks(call) && !waits_for_user(call, outlook) && !tools::is_batch(&call.tool);
+    for call in open.iter().copied().take_while(is_one) {
         match leave(state, call, outlook) {
             Leave::Given(by) => together.push((call.clone(), by)),
             Leave::Ask(_) | Leave::Denied { .. } => break,
@@ -205,6 +217,7 @@ fn alone(state: &SessionState, call: &OpenCall, outlook: &Outlook<'_>) -> Next {
             CallProgress::Begun(_) => Next::AwaitWord,
             CallProgress::Asked | CallProgress::Done => Next::AskQuestion(call.clone()),
         },
+        Leave::Given(by) if call.progress == CallProgress::Asked && may_be_parted(call) => Next::Part(call.clone(), by),
         Leave::Given(by) => Next::Run(vec![(call.clone(), by)]),
     }
 }
@@ -229,6 +242,10 @@ another way, or say at the end what you would need."
             ),
         },
     }
+}
+
+fn may_be_parted(call: &OpenCall) -> bool {
+    tools::is_batch(&call.tool) && !tools::cannot_work(&call.tool, &call.input)
 }
 
 fn waits_for_user(call: &OpenCall, outlook: &Outlook<'_>) -> bool {

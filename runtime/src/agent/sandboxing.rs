@@ -49,11 +49,7 @@ impl SandboxSetup {
     pub(crate) fn policy(&self, workspace: &Path) -> Result<Policy, SandboxError> {
         let mut policy = Policy::new(workspace);
         policy.expose.extend_from_slice(&self.expose);
-        for name in &self.mask {
-            if !policy.masked_names.contains(name) {
-                policy.masked_names.push(name.clone());
-            }
-        }
+        policy.masked_names = masked_names(&self.mask);
         policy.engine = self.engine.clone();
         policy.network = self.allowed().map_err(|detail| SandboxError::Network { detail })?;
         Ok(policy)
@@ -93,6 +89,19 @@ pub(crate) async fn start(wish: &SandboxWish<'_>) -> Result<Sandbox, SandboxErro
     }
     let limits = Limits { command_timeout_ms: wish.settings.command_timeout_ms, ..wish.setup.limits.clone() };
     Sandbox::start(choice, policy, limits, wish.guest_dir).await
+}
+
+/// Names of files that the sandbox shows nothing of: the usual ones, and those of the settings.
+pub(crate) fn masked_names(mask: &[String]) -> Vec<String> {
+    let mut names = Policy::new("").masked_names;
+    let more: Vec<String> = mask.iter().filter(|name| !names.contains(name)).cloned().collect();
+    names.extend(more);
+    names
+}
+
+/// The same names, as tools are told of them: without a sandbox nothing is masked.
+pub(crate) fn masked_in(sandbox: &Sandbox, mask: &[String]) -> std::sync::Arc<[String]> {
+    if sandbox.backend_name() == "none" { std::sync::Arc::default() } else { masked_names(mask).into() }
 }
 
 /// What it proved, for the log.

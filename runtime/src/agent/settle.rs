@@ -3,11 +3,12 @@
 use super::agent_handle::Agent;
 use super::error::AgentError;
 use super::hearing::Stop;
+use super::parting::whole_result;
 use retrace_events::fold::{CallProgress, OpenCall, Stage};
 use retrace_events::payload::session::SessionControlHandled;
-use retrace_events::payload::tool::{ToolDenied, ToolEffect, ToolOutcomeUnknown};
+use retrace_events::payload::tool::{ToolDenied, ToolEffect, ToolFinished, ToolOutcomeUnknown};
 use retrace_events::payload::turn::{TurnFailed, TurnFailure, TurnInterrupted};
-use retrace_events::{EventId, Payload, SessionState};
+use retrace_events::{CallId, EventId, Payload, SessionState};
 
 impl Agent {
     /// A request was sent by a process that is gone: it counts at the most it can have cost, and is made again.
@@ -70,7 +71,22 @@ impl Agent {
 /// A result for every open call.
 pub(crate) fn settlements(state: &SessionState, why: &str) -> Vec<(Payload, Option<EventId>)> {
     let open = state.calls.iter().filter(|call| call.progress != CallProgress::Done);
-    open.map(|call| (settlement(call, why), None)).collect()
+    let (wholes, parts): (Vec<&OpenCall>, Vec<&OpenCall>) =
+        open.partition(|call| state.parted_call(&call.id).is_some());
+    let mut batch: Vec<(Payload, Option<EventId>)> =
+        parts.into_iter().map(|call| (settlement(call, why).0, None)).collect();
+    // What a call is made of comes before itself.
+    batch.extend(wholes.into_iter().map(|whole| (broken_off(state, whole, why), None)));
+    batch
+}
+
+/// The result of a call that is made of others, not all of which were done.
+fn broken_off(state: &SessionState, whole: &OpenCall, why: &str) -> Payload {
+    let open = |part: &CallId| state.calls.iter().find(|call| call.id == *part);
+    let told = |part: &CallId| open(part).map(|call| settlement(call, why).1).unwrap_or_default();
+    let content = format!("Interrupted: {why}.\n\n{}", whole_result(state, &whole.id, told));
+    let (call, changed) = (whole.id.clone(), Vec::new());
+    ToolFinished { call, is_error: true, content, exit: None, output: None, changed, duration_ms: 0 }.into()
 }
 
 /// That the wish to stop was heard.
@@ -79,19 +95,19 @@ fn handled(stop: &Stop, accepted: bool, note: &str) -> (Payload, Option<EventId>
     (SessionControlHandled { event, seq, accepted, note: note.to_owned() }.into(), Some(event))
 }
 
-fn settlement(call: &OpenCall, why: &str) -> Payload {
+/// The result of a call that is broken off, and what the model is told of it.
+fn settlement(call: &OpenCall, why: &str) -> (Payload, String) {
     let call_id = call.id.clone();
     match call.progress {
-        CallProgress::Begun(ToolEffect::Writes) => ToolOutcomeUnknown {
-            call: call_id,
-            content: format!(
+        CallProgress::Begun(ToolEffect::Writes) => {
+            let content = format!(
                 "Interrupted: {why}. It is not known how far this call was carried out; look before repeating it."
-            ),
+            );
+            (ToolOutcomeUnknown { call: call_id, content: content.clone() }.into(), content)
         }
-        .into(),
         CallProgress::Begun(ToolEffect::ReadOnly) | CallProgress::Asked | CallProgress::Done => {
             let content = format!("Not carried out: {why}.");
-            ToolDenied { call: call_id, by: "interruption".to_owned(), content }.into()
+            (ToolDenied { call: call_id, by: "interruption".to_owned(), content: content.clone() }.into(), content)
         }
     }
 }

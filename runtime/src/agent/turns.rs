@@ -99,6 +99,8 @@ impl Agent {
             Next::SettleCall(call) => self.settle_call(call).await,
             Next::Deny { call, by, content } => self.deny(call, by, content).await,
             Next::AskApproval { call, why } => self.ask_approval(call, why).await,
+            Next::Part(call, by) => self.log_begun(&[(call, by)]).await,
+            Next::EndParts(call) => self.end_parts(&call).await,
             Next::AskQuestion(call) => self.log_begun(&[(call, None)]).await,
             Next::AwaitWord => self.rest().await,
             Next::Warn { rule, note } => {

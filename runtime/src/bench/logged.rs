@@ -45,6 +45,8 @@ impl LoggedSession {
                     self.call(id, tool, input, at_ms);
                 }
             }
+            // Its result says again what the results of its parts say.
+            Told::Parted { .. } => {}
             Told::Came { call, text, .. } | Told::Lost { call, text } => self.result(call, text, at_ms),
         }
     }

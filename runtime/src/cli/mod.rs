@@ -7,6 +7,7 @@ mod allocator;
 mod answer;
 mod approve;
 mod asking;
+mod audit;
 mod bench;
 mod cancel;
 mod chat;
@@ -98,6 +99,7 @@ enum Command {
     Search(search::SearchCommand),
     Summary(summary::SummaryCommand),
     Context(context::ContextCommand),
+    Audit(audit::AuditCommand),
     Replay(replay::ReplayCommand),
     Fork(Box<fork::ForkCommand>),
     Rewind(Box<rewind::RewindCommand>),
@@ -130,6 +132,7 @@ impl Command {
             Self::Search(command) => command.run(invocation).await,
             Self::Summary(command) => command.run(invocation).await,
             Self::Context(command) => command.run(invocation).await,
+            Self::Audit(command) => command.run(invocation).await,
             Self::Replay(command) => command.run(invocation).await,
             Self::Fork(command) => command.run(invocation).await,
             Self::Rewind(command) => command.run(invocation).await,

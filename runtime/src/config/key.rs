@@ -93,6 +93,8 @@ pub enum Key {
     EmbedModel,
     /// Whether snapshots of the workspace are taken.
     Snapshots,
+    /// Commands whose results depend on the workspace's files alone.
+    Pure,
 }
 
 /// The names of a key.
@@ -175,6 +177,7 @@ pub const KEYS: &[KeyInfo] = &[
     row(Key::Index, "index", &["RETRACE_INDEX"], None, Home::Config),
     row(Key::EmbedModel, "embed_model", &["RETRACE_EMBED_MODEL"], None, Home::Config),
     row(Key::Snapshots, "snapshots", &["RETRACE_SNAPSHOTS"], None, Home::Config),
+    row(Key::Pure, "pure", &["RETRACE_PURE"], None, Home::Config),
 ];
 
 impl Key {

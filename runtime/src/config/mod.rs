@@ -164,6 +164,7 @@ impl Config {
     pub fn permissions(&self, settings: &Settings, sandboxed: bool) -> Permissions {
         let mode = ApprovalMode::of_settings(&settings.approvals);
         Permissions::new(mode, sandboxed, self.rules.clone(), Some(self.folders.permissions_file()))
+            .with_pure(&self.values.pure.value)
     }
 
     /// How requests authenticate: by key when there is one, by token otherwise; `None` when nothing is set.

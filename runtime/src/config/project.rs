@@ -110,7 +110,8 @@ fn judge(values: &Values, entry: &Entry) -> Result<Verdict, Misfit> {
         | Key::NetworkCredentials
         | Key::Index
         | Key::EmbedModel
-        | Key::Snapshots => Verdict::NotHere,
+        | Key::Snapshots
+        | Key::Pure => Verdict::NotHere,
     })
 }
 

@@ -2,6 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+/// The most patterns over commands.
+const MAX_PATTERNS: usize = 200;
 /// Sizes are below this; the parser makes the largest number of what is too large for one.
 const MAX_SIZE_BYTES: u64 = 1 << 60;
 
@@ -152,6 +154,21 @@ impl Raw {
             !name.is_empty() && name.len() <= 255 && !name.contains(['/', '\0']) && name != "." && name != ".."
         };
         if names.iter().all(fits) { Ok(names) } else { Err("must be names of files, without folders".to_owned()) }
+    }
+
+    /// Patterns over commands, as in permission rules for `bash`; in text they are separated by commas.
+    pub(super) fn command_patterns(&self) -> Result<Vec<String>, Misfit> {
+        let patterns = self.list(',')?;
+        if patterns.len() > MAX_PATTERNS {
+            return Err(format!("has more than {MAX_PATTERNS} patterns"));
+        }
+        for pattern in &patterns {
+            if let Err(why) = crate::permissions::pure_rule(pattern) {
+                let shown: String = pattern.chars().filter(|c| !c.is_control()).take(80).collect();
+                return Err(format!("has a pattern `{shown}` that {why}"));
+            }
+        }
+        Ok(patterns)
     }
 
     fn list(&self, separator: char) -> Result<Vec<String>, Misfit> {

@@ -103,6 +103,7 @@ impl Config {
             }
             Key::Index => typed(key, &values.index, json!(values.index.value)),
             Key::Snapshots => plain(key, &values.snapshots),
+            Key::Pure => typed(key, &values.pure, json!(values.pure.value)),
             Key::EmbedModel => optional(key, &values.embed_model, "none", |model| json!(model)),
         }
     }

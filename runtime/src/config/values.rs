@@ -100,6 +100,8 @@ pub struct Values {
     pub embed_model: Sourced<Option<String>>,
     /// Whether snapshots of the workspace are taken.
     pub snapshots: Sourced<SnapshotChoice>,
+    /// Patterns of commands whose results depend on the workspace's files alone.
+    pub pure: Sourced<Vec<String>>,
 }
 
 impl Values {
@@ -139,6 +141,7 @@ impl Values {
             index: Sourced::default(true),
             embed_model: Sourced::default(None),
             snapshots: Sourced::default(SnapshotChoice::On),
+            pure: Sourced::default(Vec::new()),
         }
     }
 
@@ -199,6 +202,7 @@ impl Values {
             Key::Index => self.index = Sourced::new(raw.switch()?, origin),
             Key::EmbedModel => self.embed_model = Sourced::new(raw.limit(|raw| raw.line(1_000))?, origin),
             Key::Snapshots => self.snapshots = Sourced::new(SnapshotChoice::parse(raw)?, origin),
+            Key::Pure => self.pure = Sourced::new(raw.command_patterns()?, origin),
             Key::Mask => {
                 for name in raw.names()? {
                     self.add_mask(name, &origin);

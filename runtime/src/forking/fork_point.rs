@@ -162,7 +162,13 @@ fn follow(open: &mut Vec<String>, tool: &Tool) {
         Tool::Finished(finished) => &finished.call,
         Tool::OutcomeUnknown(unknown) => &unknown.call,
         Tool::Denied(denied) => &denied.call,
-        Tool::ApprovalAsked(_) | Tool::Approved(_) | Tool::BackgroundStarted(_) | Tool::BackgroundEnded(_) => return,
+        Tool::ApprovalAsked(_)
+        | Tool::Approved(_)
+        | Tool::BackgroundStarted(_)
+        | Tool::BackgroundEnded(_)
+        | Tool::Parted(_)
+        | Tool::ResultReused(_)
+        | Tool::Refused(_) => return,
     };
     open.retain(|call| *call != ended.0);
 }

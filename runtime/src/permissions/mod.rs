@@ -88,6 +88,8 @@ pub struct Permissions {
     mode: ApprovalMode,
     sandboxed: bool,
     rules: RuleSet,
+    /// Commands whose results depend on the files alone, by the user's word.
+    pure: Vec<GivenRule>,
     /// Where rules are remembered.
     user_file: Option<PathBuf>,
     /// Rules that were remembered since the file was read.
@@ -99,7 +101,23 @@ impl Permissions {
     /// rather than on the host; `user_file` is where [`Self::remember`] writes.
     #[must_use]
     pub const fn new(mode: ApprovalMode, sandboxed: bool, rules: RuleSet, user_file: Option<PathBuf>) -> Self {
-        Self { mode, sandboxed, rules, user_file, remembered: RwLock::new(Vec::new()) }
+        Self { mode, sandboxed, rules, pure: Vec::new(), user_file, remembered: RwLock::new(Vec::new()) }
+    }
+
+    /// The same, with patterns of commands whose results depend on the workspace's files alone. What is no pattern is about nothing.
+    #[must_use]
+    pub fn with_pure(mut self, patterns: &[String]) -> Self {
+        let rules = patterns.iter().filter_map(|pattern| pure_rule(pattern).ok());
+        self.pure = rules.map(|rule| GivenRule { rule, origin: Origin::Default }).collect();
+        self
+    }
+
+    /// Whether the user says that the result of this call of `bash` depends on the workspace's files alone: of every command in it,
+    /// read as strictly as a rule that allows.
+    #[must_use]
+    pub fn is_pure(&self, input: &str) -> bool {
+        let rules: Vec<&GivenRule> = self.pure.iter().collect();
+        !rules.is_empty() && Call::read(rule::BASH, input).is_some_and(|call| call.covered_by(&rules).is_some())
     }
 
     /// Permissions without any rule and without a file, with the mode `auto`.
@@ -166,6 +184,14 @@ impl Permissions {
         self.remembered.write().unwrap_or_else(PoisonError::into_inner).push(given);
         Ok(())
     }
+}
+
+/// The rule over commands that a pattern is, as it stands between the parentheses of `bash(…)`.
+///
+/// # Errors
+/// When it is none.
+pub(crate) fn pure_rule(pattern: &str) -> Result<Rule, RuleError> {
+    parse_rule(&format!("{}({pattern})", rule::BASH))
 }
 
 fn session_rules(texts: &[String]) -> Vec<GivenRule> {

@@ -81,7 +81,9 @@ impl Execution {
     async fn whole(&self, output: Option<BlobRef>, content: &str) -> Result<Option<String>, ExecuteError> {
         let Some(output) = output else { return Ok(Some(content.to_owned())) };
         let text = text_of(self.log.as_ref(), output, MAX_WHOLE_BYTES).await?;
-        Ok(text.map(|text| joined(content, &text)))
+        let first = content.lines().next().unwrap_or_default();
+        // Of a result that was cut for want of room all of it was kept, the first line too.
+        Ok(text.map(|text| if text.lines().next() == Some(first) { text } else { joined(content, &text) }))
     }
 
     /// The files behind a call against the logged ones; after a divergence they are brought to these.

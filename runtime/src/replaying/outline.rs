@@ -43,6 +43,8 @@ struct Reading {
     /// Begun calls that may change files.
     writing: HashSet<CallId>,
     foreign: HashSet<CallId>,
+    /// Calls that are made of others.
+    parted: HashSet<CallId>,
     /// The place behind the last call that may have changed files.
     written_until: u64,
     /// Where the present turn began, or the fork.
@@ -128,10 +130,21 @@ impl Reading {
             Tool::Finished(finished) => (&finished.call, true),
             Tool::Denied(denied) => (&denied.call, false),
             Tool::OutcomeUnknown(unknown) => (&unknown.call, false),
-            Tool::Approved(_) | Tool::ApprovalAsked(_) | Tool::BackgroundStarted(_) | Tool::BackgroundEnded(_) => {
+            // Its parts are the calls.
+            Tool::Parted(parted) => {
+                self.parted.insert(parted.call.clone());
                 return;
             }
+            Tool::Approved(_)
+            | Tool::ApprovalAsked(_)
+            | Tool::BackgroundStarted(_)
+            | Tool::BackgroundEnded(_)
+            | Tool::ResultReused(_)
+            | Tool::Refused(_) => return,
         };
+        if self.parted.remove(call) {
+            return;
+        }
         self.outline.calls += 1;
         if self.foreign.remove(call) {
             self.outline.foreign_calls += 1;

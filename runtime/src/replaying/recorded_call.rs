@@ -4,13 +4,14 @@
 //! their ends means nothing.
 
 use super::not_compared::NotCompared;
+use crate::agent::without_note;
 use base64::Engine as _;
 use retrace_events::payload::settings::Settings;
 use retrace_events::payload::tool::{ToolCalled, ToolDenied, ToolEffect, ToolFinished};
 use retrace_events::payload::{Context, Payload, Session, Tool, Workspace};
 use retrace_events::{BlobRef, CallId, Event, EventId, Hash, Timestamp};
 use retrace_sandbox::snapshot::TreeId;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
 
 /// Who settles calls of a turn that was broken off, and who cancels single ones.
@@ -58,6 +59,8 @@ pub(super) struct CallReader {
     workspace: PathBuf,
     imported: Option<EventId>,
     open: HashMap<CallId, (ToolCalled, Timestamp)>,
+    /// Calls whose results are those of earlier ones.
+    repeated: HashSet<CallId>,
     images: HashMap<CallId, Vec<String>>,
     /// The files as they are now; `None` where that is not known.
     files: Option<TreeId>,
@@ -138,8 +141,13 @@ impl CallReader {
                     self.outputs.insert(finished.call.clone(), output);
                 }
                 let images = self.images.remove(&finished.call).unwrap_or_default();
-                let came = Came::Finished { finished: finished.clone(), images };
-                self.end(place, at, finished.call.clone(), came)
+                let mut finished = finished.clone();
+                if self.repeated.remove(&finished.call) {
+                    finished.content = without_note(&finished.content).1;
+                }
+                let call = finished.call.clone();
+                let came = Came::Finished { finished, images };
+                self.end(place, at, call, came)
             }
             Tool::Denied(denied) => {
                 let came = Came::Nothing(why_denied(denied));
@@ -162,7 +170,16 @@ impl CallReader {
                 }
                 None
             }
-            Tool::Approved(_) | Tool::ApprovalAsked(_) | Tool::BackgroundStarted(_) => None,
+            // Each of its parts is a call, and it comes to what these come to.
+            Tool::Parted(parted) => {
+                self.open.remove(&parted.call);
+                None
+            }
+            Tool::ResultReused(reused) => {
+                self.repeated.insert(reused.call.clone());
+                None
+            }
+            Tool::Approved(_) | Tool::ApprovalAsked(_) | Tool::BackgroundStarted(_) | Tool::Refused(_) => None,
         }
     }
 

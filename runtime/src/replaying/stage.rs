@@ -5,7 +5,7 @@ use super::execute_error::ExecuteError;
 use super::fresh_folder::FreshFolder;
 use super::moved_input::moved_input;
 use super::recorded_call::RecordedCall;
-use crate::agent::{SandboxSetup, SandboxWish, start_sandbox};
+use crate::agent::{SandboxSetup, SandboxWish, masked_in, start_sandbox};
 use crate::snapshots::SnapshotPlan;
 use crate::tools::{Background, NoMemory, ToolContext, ToolFailure, ToolResult, named};
 use retrace_events::log::SqliteLog;
@@ -217,6 +217,7 @@ impl Stage {
         ToolContext {
             session: self.session.clone(),
             call: recorded.call.clone(),
+            masked: masked_in(&self.sandbox, &self.parts.sandboxes.mask),
             sandbox: self.sandbox.clone(),
             log: Arc::clone(&self.scratch),
             command_timeout_ms: recorded.command_timeout_ms,

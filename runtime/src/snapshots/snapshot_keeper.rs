@@ -42,6 +42,20 @@ impl SnapshotKeeper {
         logged(taken.unwrap_or_else(|error| Err(error.to_string())), files, None)
     }
 
+    /// Looks at the files as they are this moment: what there is to log of them, and their tree when it is known. That is how the
+    /// turn found them, too, where nobody has looked yet.
+    pub(crate) async fn now(&mut self, turn: Option<EventId>, files: &FilesAt) -> (Option<Payload>, Option<String>) {
+        if let Some(coming) = self.coming.take() {
+            // It is older than what is asked for.
+            let _ = coming.await;
+        }
+        self.turn = turn.or(self.turn);
+        let Some(taking) = self.begin(files) else { return (None, None) };
+        let taken = taking.await.unwrap_or_else(|error| Err(error.to_string()));
+        let tree = taken.as_ref().ok().map(|taken| taken.tree.to_string());
+        (logged(taken, files, None), tree)
+    }
+
     /// Takes a snapshot after a call that may have written: what there is to log of it.
     pub(crate) async fn after(&mut self, call: &CallId, files: &FilesAt) -> Option<Payload> {
         let taken = self.begin(files)?.await;

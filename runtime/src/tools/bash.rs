@@ -37,6 +37,10 @@ pub(super) struct Input {
     cwd: Option<String>,
     /// Let it run on: the call comes back at once, read_output shows its output, kill ends it. For servers and watchers.
     background: Option<bool>,
+    /// Run it even where the user's settings say that its result depends on the files alone and the same command has run on the
+    /// same files: that result is repeated otherwise, and says so.
+    #[expect(dead_code, reason = "whoever carries out calls looks at it before")]
+    fresh: Option<bool>,
 }
 
 impl TypedTool for Bash {
@@ -134,7 +138,20 @@ async fn execute(context: &ToolContext, input: &Input) -> Result<ToolResult, Gue
     show(context, lines);
     let ending = Ending::of(&result, timeout_ms, context.sandbox.limits());
     let text = redacted(Arc::clone(&context.redactor), captured.text).await;
-    report(context, ending, Captured { text, ..captured }).await.map_err(GuestError::Failed)
+    let mut result = report(context, ending, Captured { text, ..captured }).await.map_err(GuestError::Failed)?;
+    if let Some(note) = of_masked(&input.command, &context.masked) {
+        result.content.push_str(&note);
+    }
+    Ok(result)
+}
+
+/// What is to be said of a command that names files of which the sandbox shows nothing: they look empty to it.
+fn of_masked(command: &str, masked: &[String]) -> Option<String> {
+    let mut names: Vec<&str> = command.split(|c: char| c.is_whitespace() || "/'\"=;&|()<>{}`".contains(c)).collect();
+    names.retain(|name| masked.iter().any(|masked| masked == name));
+    names.sort_unstable();
+    names.dedup();
+    (!names.is_empty()).then(|| format!("\n[masked here, and read as empty: {}]", names.join(", ")))
 }
 
 /// The command as the sandbox is asked to run it.

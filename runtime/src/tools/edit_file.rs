@@ -122,6 +122,9 @@ async fn plan(context: &ToolContext, input: &Input) -> Result<Plan, GuestError> 
         }
         Err(error) => return missing::explain(context, path, error.into()).await.map(Plan::Refused),
     };
+    if bytes.is_empty() && guest::is_masked(context, path) {
+        return Ok(Plan::Refused(guest::masked(path)));
+    }
     if input.old_string.is_empty() && bytes.is_empty() {
         return Ok(Plan::Create);
     }

@@ -2,8 +2,9 @@
 //!
 //! A refusal (no such file, leads out of the workspace) is told to the model; a guest that is gone ends the call.
 
+use super::output::visible;
 use super::{ToolContext, ToolFailure, ToolResult};
-use retrace_sandbox::{Failure, SandboxError};
+use retrace_sandbox::{Failure, FailureKind, SandboxError};
 
 /// Why a request came to nothing.
 #[derive(Debug)]
@@ -18,10 +19,47 @@ impl GuestError {
     /// What it means for the whole call.
     pub(super) fn settled(self) -> Result<ToolResult, ToolFailure> {
         match self {
-            Self::Refused(failure) => Ok(ToolResult::error(failure.message)),
+            Self::Refused(failure) => {
+                let refused = refusal(&failure);
+                Ok(ToolResult { refused, ..ToolResult::error(failure.message) })
+            }
             Self::Failed(failure) => Err(failure),
         }
     }
+}
+
+/// What a failure was that nobody may have, and in words; `None` for any other failure.
+pub(super) fn refusal(failure: &Failure) -> Option<(String, String)> {
+    let what = match failure.kind {
+        FailureKind::OutsideWorkspace => "outside_workspace",
+        FailureKind::Denied => "forbidden",
+        FailureKind::BadRequest
+        | FailureKind::NotFound
+        | FailureKind::NotAFile
+        | FailureKind::NotADirectory
+        | FailureKind::TooLarge
+        | FailureKind::NoSpace
+        | FailureKind::Busy
+        | FailureKind::SpawnFailed
+        | FailureKind::Cancelled
+        | FailureKind::Io => return None,
+    };
+    Some((what.to_owned(), failure.message.clone()))
+}
+
+/// Whether the sandbox shows nothing of the file at `path`, whatever is in it.
+pub(super) fn is_masked(context: &ToolContext, path: &str) -> bool {
+    let name = path.trim_end_matches('/').rsplit('/').next().unwrap_or_default();
+    context.masked.iter().any(|masked| masked == name)
+}
+
+/// What the model is told of such a file.
+pub(super) fn masked(path: &str) -> ToolResult {
+    let path = visible(path);
+    let detail =
+        format!("{path} is masked: files of this name may hold secrets, and the sandbox shows nothing of them");
+    let text = format!("{detail}\nhint: do without it, or ask the user for what you need of it");
+    ToolResult { refused: Some(("masked".to_owned(), detail)), ..ToolResult::error(text) }
 }
 
 impl From<SandboxError> for GuestError {

@@ -1,6 +1,6 @@
 //! What to tell the model when a path is not what it took it for: names that are nearly it, or the right tool.
 
-use super::guest::GuestError;
+use super::guest::{self, GuestError};
 use super::{ToolContext, ToolResult};
 use retrace_sandbox::{FailureKind, SandboxError};
 use std::fmt::Write as _;
@@ -17,6 +17,11 @@ pub(super) async fn explain(context: &ToolContext, path: &str, error: GuestError
     let GuestError::Refused(failure) = error else {
         return Err(error);
     };
+    // A file over which the sandbox has put an empty one cannot be replaced either.
+    if failure.kind == FailureKind::Denied && guest::is_masked(context, path) {
+        return Ok(guest::masked(path));
+    }
+    let refused = guest::refusal(&failure);
     let hint = match failure.kind {
         FailureKind::NotFound => suggestion(context, path).await?,
         FailureKind::NotAFile => Some("only regular files can be read; for a folder use list_dir".to_owned()),
@@ -36,7 +41,7 @@ pub(super) async fn explain(context: &ToolContext, path: &str, error: GuestError
         // Writing to a String cannot fail.
         let _ = write!(text, "\nhint: {hint}");
     }
-    Ok(ToolResult::error(text))
+    Ok(ToolResult { refused, ..ToolResult::error(text) })
 }
 
 /// Files of the same name elsewhere, else those with nearly that path; `None` when there are none.

@@ -9,6 +9,7 @@ mod background;
 mod background_job;
 mod bash;
 mod bash_background;
+mod batch;
 mod capture;
 mod edit_file;
 mod ending;
@@ -52,6 +53,7 @@ use retrace_sandbox::Sandbox;
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
+pub(crate) use batch::{cut_part, is_batch, joined, part_share_bytes, parts_of};
 pub use background::{Background, BackgroundCommand, BackgroundEnd};
 pub use image::{MAX_IMAGE_BYTES, ToolImage, image_of};
 pub use memory::{Memories, Memory, MemoryError, MemoryQuestion, NoMemory};
@@ -82,6 +84,8 @@ pub struct ToolContext {
     pub memory: Arc<dyn Memory>,
     /// The commands that run in the background; they outlive the call.
     pub background: Arc<Background>,
+    /// Names of files that read as empty in the sandbox, since they may hold secrets.
+    pub masked: Arc<[String]>,
     /// Takes pieces of output as they come, for whoever watches.
     pub progress: Arc<dyn Fn(&str) + Send + Sync>,
     /// Ends the call early.
@@ -103,6 +107,8 @@ pub struct ToolResult {
     pub changed: Vec<String>,
     /// A limit of the sandbox that was hit: its name and what happened.
     pub limit_hit: Option<(String, String)>,
+    /// What it wanted and may not have: the kind, and in words.
+    pub refused: Option<(String, String)>,
     /// The model's plan, when the call changed it.
     pub plan: Option<Vec<PlanItem>>,
     /// Images the model shall see, before `content`.
@@ -192,6 +198,7 @@ pub fn all() -> Vec<Arc<dyn Tool>> {
         Arc::new(kill::Kill),
         Arc::new(todo::Todo),
         Arc::new(ask_user::AskUser),
+        Arc::new(batch::Batch),
     ]
 }
 

@@ -79,6 +79,9 @@ async fn read(context: &ToolContext, input: &Input) -> Result<ToolResult, GuestE
         Ok(contents) => (contents.bytes, contents.total_bytes),
         Err(error) => return missing::explain(context, &input.path, error.into()).await,
     };
+    if block.is_empty() && guest::is_masked(context, &input.path) {
+        return Ok(guest::masked(&input.path));
+    }
     if block.is_empty() {
         return Ok(ToolResult::text("[the file is empty]"));
     }

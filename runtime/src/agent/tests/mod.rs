@@ -7,6 +7,7 @@
 mod approval_tests;
 mod asking;
 mod background_tests;
+mod batch_tests;
 mod budget_tests;
 mod checkpoint_tests;
 mod compaction_tests;
@@ -217,7 +218,11 @@ impl World {
             assert_eq!(request.refusal, None, "the server refused request {}", request.index);
         }
         let payloads = self.payloads().await;
-        let asked: Vec<CallId> = payloads.iter().flat_map(asked).collect();
+        let parts = payloads.iter().filter_map(|payload| match payload {
+            Payload::Tool(Tool::Parted(parted)) => Some(parted.parts.iter().map(|part| part.call.clone())),
+            _ => None,
+        });
+        let asked: Vec<CallId> = payloads.iter().flat_map(asked).chain(parts.flatten()).collect();
         let results: Vec<CallId> = payloads.iter().filter_map(result).map(|(call, ..)| call).collect();
         let state = retrace_events::fold::load(&self.log, &stream()).await.unwrap();
         for call in &asked {
@@ -268,7 +273,10 @@ fn result(payload: &Payload) -> Option<(CallId, bool, String)> {
         | Tool::Approved(_)
         | Tool::ApprovalAsked(_)
         | Tool::BackgroundStarted(_)
-        | Tool::BackgroundEnded(_) => None,
+        | Tool::BackgroundEnded(_)
+        | Tool::Parted(_)
+        | Tool::ResultReused(_)
+        | Tool::Refused(_) => None,
         Tool::Denied(denied) => Some((denied.call.clone(), true, denied.content.clone())),
         Tool::Finished(done) => Some((done.call.clone(), done.is_error, done.content.clone())),
         Tool::OutcomeUnknown(unknown) => Some((unknown.call.clone(), true, unknown.content.clone())),

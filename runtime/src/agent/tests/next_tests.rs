@@ -129,6 +129,8 @@ fn outcome(next: &Next) -> Option<TurnOutcome> {
         | Next::Request { .. }
         | Next::SettleRequest { .. }
         | Next::Run(_)
+        | Next::Part(..)
+        | Next::EndParts(_)
         | Next::SettleCall(_)
         | Next::Deny { .. }
         | Next::AskApproval { .. }
@@ -360,6 +362,8 @@ fn runs(calls: Vec<OpenCall>) -> String {
         | Next::BeginCompacted
         | Next::Request { .. }
         | Next::SettleRequest { .. }
+        | Next::Part(..)
+        | Next::EndParts(_)
         | Next::Deny { .. }
         | Next::AskApproval { .. }
         | Next::AskQuestion(_)

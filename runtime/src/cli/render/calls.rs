@@ -3,11 +3,13 @@
 use super::answer::AnswerCall;
 use super::transcript::Detail;
 use super::{Style, asks, clean, diff, other, units};
+use crate::agent::without_note;
 use crate::tools;
 use retrace_events::fold::OpenCall;
 use retrace_events::payload::Tool;
 use retrace_events::payload::tool::{
     ToolApprovalScope, ToolApproved, ToolBackgroundEnded, ToolBackgroundStarted, ToolCalled, ToolExit, ToolFinished,
+    ToolParted,
 };
 use retrace_events::redact::Redactor;
 use retrace_events::{CallId, payload};
@@ -27,6 +29,10 @@ pub(super) struct Calls {
     open: HashMap<CallId, Open>,
     /// The calls of the newest answer that were not begun: what decides on them comes before they do.
     asked: HashMap<CallId, Open>,
+    /// Calls that are made of others: their results were shown, each for itself.
+    parted: HashSet<CallId>,
+    /// Calls whose results are those of earlier ones.
+    repeated: HashSet<CallId>,
     /// Calls somebody was asked about; the answer is worth a line.
     put_to_somebody: HashSet<CallId>,
     /// Commands in the background, by the call that started them.
@@ -54,6 +60,8 @@ impl Calls {
             tools,
             open: HashMap::new(),
             asked: HashMap::new(),
+            parted: HashSet::new(),
+            repeated: HashSet::new(),
             put_to_somebody: HashSet::new(),
             background: HashMap::new(),
         }
@@ -80,6 +88,19 @@ impl Calls {
             }
             Tool::BackgroundStarted(started) => self.go_on(started, style, redactor),
             Tool::BackgroundEnded(ended) => self.end_background(ended, style, redactor),
+            Tool::Parted(parted) => {
+                self.part(parted, redactor);
+                let count = units::of(parted.parts.len() as u64, "call");
+                in_full(detail, || style.dim(&format!("  made of {count}")))
+            }
+            Tool::ResultReused(reused) => {
+                self.repeated.insert(reused.call.clone());
+                in_full(detail, || style.dim(&format!("  not run: the result of event {} stands for it", reused.from)))
+            }
+            Tool::Refused(refused) => {
+                let detail = clean::short(&redactor.redact(&refused.detail), 300);
+                format!("{} {detail}\n", style.yellow("! refused:"))
+            }
         }
     }
 
@@ -90,6 +111,16 @@ impl Calls {
         for AnswerCall { id, name, input } in AnswerCall::read(content) {
             let summary = self.summary(&name, input.get(), redactor);
             self.asked.insert(CallId(id), Open { crowded: true, ..Open::new(&name, &summary, redactor) });
+        }
+    }
+
+    /// Takes in the calls that a call is made of, so that what is decided on them can name them.
+    fn part(&mut self, parted: &ToolParted, redactor: &Redactor) {
+        self.parted.insert(parted.call.clone());
+        for part in &parted.parts {
+            let summary = self.summary(&part.tool, &part.input, redactor);
+            let open = Open { crowded: true, ..Open::new(&part.tool, &summary, redactor) };
+            self.asked.insert(part.call.clone(), open);
         }
     }
 
@@ -162,7 +193,13 @@ impl Calls {
 
     fn finish(&mut self, finished: &ToolFinished, style: Style, detail: Detail, redactor: &Redactor) -> String {
         let (label, command) = self.close(&finished.call, redactor);
-        let content = clean::text(&redactor.redact(&finished.content));
+        let (note, told) = match self.repeated.remove(&finished.call) {
+            true => without_note(&finished.content),
+            false => (None, finished.content.clone()),
+        };
+        let note = note.map(|note| clean::short(&redactor.redact(note), 200));
+        let note = note.map(|note| format!("{}\n", style.dim(&format!("    {note}"))));
+        let content = clean::text(&redactor.redact(&told));
         let lines = content.lines().count() as u64;
         let end = ending(finished.exit.as_ref(), finished.is_error);
         let failed = finished.is_error || finished.exit.is_some_and(|exit| exit.code != Some(0));
@@ -180,11 +217,12 @@ impl Calls {
             format!(" · {}{whole}{changed} · {}", units::of(lines, "line"), units::duration(finished.duration_ms));
         let shown = match (detail, failed, command) {
             (Detail::Full, _, _) => usize::MAX,
+            (Detail::Short, _, _) if self.parted.remove(&finished.call) => 0,
             (Detail::Short, true, _) => LINES_WHEN_FAILED,
             (Detail::Short, false, true) => LINES_WHEN_FINE,
             (Detail::Short, false, false) => 0,
         };
-        format!("└ {label}{end}{}\n{}", style.dim(&facts), block(&content, shown, style))
+        format!("└ {label}{end}{}\n{}{}", style.dim(&facts), note.unwrap_or_default(), block(&content, shown, style))
     }
 
     /// Takes the call off the list: what its result is headed by, and whether it runs a command.
@@ -194,6 +232,14 @@ impl Calls {
             Some(open) => (String::new(), open.command),
             None => (format!("{}: ", other::short(redactor, &call.0, 40)), false),
         }
+    }
+}
+
+/// A line that only the full transcript has.
+fn in_full(detail: Detail, line: impl FnOnce() -> String) -> String {
+    match detail {
+        Detail::Short => String::new(),
+        Detail::Full => format!("{}\n", line()),
     }
 }
 

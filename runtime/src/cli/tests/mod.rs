@@ -4,6 +4,7 @@
 //! end-to-end tests' business.
 
 mod asked;
+mod audits;
 mod chats;
 mod checkup;
 mod config;

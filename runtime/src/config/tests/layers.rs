@@ -53,6 +53,12 @@ fn samples(key: Key) -> [(&'static str, &'static str); 4] {
         Key::Index => [("false", "false"), ("", ""), ("no", "false"), ("yes", "true")],
         Key::EmbedModel => [("\"/models/m\"", "/models/m"), ("", ""), ("a-model", "a-model"), ("none", "none")],
         Key::AcceptNondurable => [("true", "true"), ("", ""), ("no", "false"), ("yes", "true")],
+        Key::Pure => [
+            ("[\"cargo test *\", \"npm test\"]", "cargo test *, npm test"),
+            ("", ""),
+            ("make check, true", "make check, true"),
+            ("ls *", "ls *"),
+        ],
         Key::Snapshots => [("\"off\"", "off"), ("", ""), ("on", "on"), ("with-ignored", "with-ignored")],
         Key::Compaction => [("\"api\"", "api"), ("", ""), ("off", "off"), ("api", "api")],
         Key::Summaries => [("\"claude\"", "claude"), ("", ""), ("extractive", "extractive"), ("claude", "claude")],

@@ -149,6 +149,7 @@ fn at_most_as_loose(with: &Config, without: &Config) -> bool {
         && with_values.base_url.value == without_values.base_url.value
         && with_values.expose.value == without_values.expose.value
         && with_values.log.value == without_values.log.value
+        && with_values.pure.value == without_values.pure.value
         && with.workspace.file_name() == without.workspace.file_name()
         && with.auth() == without.auth()
 }
@@ -188,6 +189,7 @@ fn value(key: Key) -> BoxedStrategy<String> {
         Key::Sandbox => text(&["auto", "krun", "container", "process", "none", "false", "true"]),
         Key::Log => text(&["embedded", "/tmp/elsewhere", "nats://evil.example"]),
         Key::Compaction => text(&["api", "off"]),
+        Key::Pure => text(&["rm *", "cargo test *"]).prop_map(|pattern| format!("[{pattern}]")).boxed(),
         Key::Snapshots => text(&["on", "off", "with-ignored"]),
         Key::Summaries => text(&["claude", "extractive"]),
         Key::SummaryModel => text(&["dear-model", "none"]),

@@ -21,6 +21,8 @@ pub(super) struct LoggedCalls {
     workspace: String,
     open: VecDeque<OpenCall>,
     bytes: usize,
+    /// The call that is made of others and is not over.
+    parted: Option<String>,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -50,6 +52,12 @@ impl LoggedCalls {
         }
     }
 
+    /// Forgets a call that is made of others.
+    fn part(&mut self, id: &CallId) {
+        self.take(id);
+        self.parted = Some(id.0.clone());
+    }
+
     fn take(&mut self, id: &CallId) -> Option<Action> {
         let place = self.open.iter().position(|call| call.id == id.0)?;
         let call = self.open.remove(place)?;
@@ -76,6 +84,9 @@ impl WorkingSet {
                     self.call(id, tool, input);
                 }
             }
+            Told::Parted { call } => self.calls.part(call),
+            Told::Came { call, .. } | Told::Lost { call, .. }
+                if self.calls.parted.take_if(|it| *it == call.0).is_some() => {}
             Told::Came { call, text, failed, exit } => self.result(call, text, failed, exit.and_then(ending)),
             Told::Lost { call, text } => self.unknown(call, text),
         }

@@ -19,6 +19,8 @@ pub(crate) enum Told<'a> {
     Called { id: &'a str, tool: &'a str, input: &'a str },
     /// The same call is carried out. An answer that was taken from elsewhere need not hold its calls.
     Begun { id: &'a str, tool: &'a str, input: &'a str },
+    /// A call is made of others, which are told as calls of their own: it adds nothing to what these tell.
+    Parted { call: &'a CallId },
     /// What came of a call.
     Came { call: &'a CallId, text: &'a str, failed: bool, exit: Option<&'a ToolExit> },
     /// Nobody knows what came of it.
@@ -107,6 +109,12 @@ fn told_by_tool(tool: &Tool, take: &mut dyn FnMut(Told<'_>)) {
             take(Told::Came { call: &denied.call, text: &denied.content, failed: true, exit: None });
         }
         Tool::OutcomeUnknown(unknown) => take(Told::Lost { call: &unknown.call, text: &unknown.content }),
-        Tool::Approved(_) | Tool::ApprovalAsked(_) | Tool::BackgroundStarted(_) | Tool::BackgroundEnded(_) => {}
+        Tool::Parted(parted) => take(Told::Parted { call: &parted.call }),
+        Tool::Approved(_)
+        | Tool::ApprovalAsked(_)
+        | Tool::BackgroundStarted(_)
+        | Tool::BackgroundEnded(_)
+        | Tool::ResultReused(_)
+        | Tool::Refused(_) => {}
     }
 }

@@ -158,6 +158,7 @@ impl Recorder {
             redactor: redactor(),
             outputs: Arc::new(move |call| kept.lock().unwrap().get(call).copied()),
             memory: Arc::new(NoMemory),
+            masked: Arc::default(),
             background: Arc::clone(&self.background),
             progress: Arc::new(|_| {}),
             cancel: CancellationToken::new(),

@@ -49,6 +49,7 @@ impl Bench {
             redactor: Arc::new(Redactor::new(vec![SECRET.to_owned()])),
             outputs: Arc::new(move |call| outputs.lock().unwrap().get(call).copied()),
             memory: Arc::new(NoMemory),
+            masked: Arc::new([".env".to_owned()]),
             background: Arc::new(Background::new()),
             progress: Arc::new(move |text| progress.lock().unwrap().push_str(text)),
             cancel: CancellationToken::new(),

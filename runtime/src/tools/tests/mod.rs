@@ -6,6 +6,7 @@ mod ask_user_tests;
 mod background_end_tests;
 mod background_tests;
 mod bash_tests;
+mod batch_tests;
 mod capture_tests;
 mod edit_file_tests;
 mod ending_tests;

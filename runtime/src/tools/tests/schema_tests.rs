@@ -22,7 +22,7 @@ fn the_text_is_compact_and_in_order() {
     let parsed: Value = serde_json::from_str(&json).unwrap();
     let names: Vec<&str> = parsed.as_array().unwrap().iter().map(|tool| tool["name"].as_str().unwrap()).collect();
     let expected = ["bash", "read_file", "write_file", "edit_file", "list_dir", "search_files", "recall"];
-    assert_eq!(names, [&expected[..], &["read_output", "kill", "todo", "ask_user"]].concat());
+    assert_eq!(names, [&expected[..], &["read_output", "kill", "todo", "ask_user", "batch"]].concat());
     assert!(!json.contains('\n'));
 }
 
@@ -97,6 +97,9 @@ async fn what_cannot_work_is_known_without_running_it() {
         ("recall", json!({"query": "x", "since": "soon"})),
         ("read_file", json!({})),
         ("ask_user", json!({"question": "?", "options": ["", ""]})),
+        ("batch", json!({"calls": []})),
+        ("batch", json!({"calls": [{"tool": "batch", "input": {"calls": []}}]})),
+        ("batch", json!({"calls": [{"tool": "ask_user", "input": {"question": "?"}}]})),
     ];
     for (tool, input) in table {
         let refused = tool_named(tool).refused(&input).unwrap();
