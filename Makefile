@@ -6,7 +6,7 @@ export PATH := $(RETRACE_CACHE)/bin:$(PATH):$(HOME)/.cargo/bin
 
 RETRACE := $(CARGO_TARGET_DIR)/debug/retrace
 
-.PHONY: help setup build demo demo-nats test test-container bench check fmt ci
+.PHONY: help setup build demo demo-nats test test-container test-krun bench check fmt ci
 .PHONY: check-tools check-format check-lints check-docs check-licences check-unused check-scripts
 .DEFAULT_GOAL := help
 
@@ -39,6 +39,10 @@ test-container: ## the sandbox's tests on containers, in a Podman of their own
 	@RETRACE_TEST_SANDBOX=container .ci/with-podman cargo nextest run --locked -p retrace-sandbox \
 		-E 'binary(sandbox) | test(backend::podman)' $(if $(CI),--profile ci)
 
+test-krun: ## the sandbox's tests on microVMs, in an emulated machine (building it the first time takes 10 minutes and root)
+	@.ci/setup base test podman krun
+	@tests/krun/suite
+
 bench: ## durable appends beside the disk's own fsync, and resuming long sessions
 	@.ci/setup base nats
 	@cargo bench --locked -p retrace-benches
@@ -64,7 +68,7 @@ check-unused: check-tools
 	cargo shear
 
 check-scripts: check-tools
-	for script in .ci/setup .ci/with-nats .ci/with-podman .ci/run sandbox/image/build; do bash -n $$script || exit 1; done
+	for script in .ci/setup .ci/with-nats .ci/with-podman .ci/run sandbox/image/build tests/krun/build tests/krun/init tests/krun/run tests/krun/suite; do bash -n $$script || exit 1; done
 	for file in $$(git ls-files '*.py'); do python3 -c "compile(open('$$file').read(), '$$file', 'exec')" || exit 1; done
 
 fmt: ## format the sources
