@@ -13,7 +13,7 @@ fn it_is_written_once_and_reused() {
     let second = GuestFiles::unpack(dir.path()).unwrap();
     assert_eq!(first.executable, second.executable);
     assert_eq!(written.modified().unwrap(), fs::metadata(&second.executable).unwrap().modified().unwrap());
-    assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 2);
+    assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 4);
 }
 
 #[test]

@@ -26,6 +26,8 @@ const CLIENT_SECONDS: u64 = 120;
 const CONNECT_TIME: Duration = Duration::from_secs(5);
 /// The oldest version of the API that has all we need (private cgroup namespaces).
 const OLDEST_API: (usize, usize) = (1, 41);
+/// The newest that we know.
+const NEWEST_API: (usize, usize) = (API_DEFAULT_VERSION.major_version, API_DEFAULT_VERSION.minor_version);
 /// Variables that may name the socket, the first that is set wins.
 const VARIABLES: [&str; 3] = ["RETRACE_CONTAINER_SOCKET", "CONTAINER_HOST", "DOCKER_HOST"];
 
@@ -95,10 +97,10 @@ impl Engine {
             }
         }
         let rootless = stream.peer_cred().is_ok_and(|peer| peer.uid() != 0);
-        let newest = (API_DEFAULT_VERSION.major_version, API_DEFAULT_VERSION.minor_version);
-        let docker = ask("tell its version", connect(&socket, newest)?.negotiate_version()).await?;
-        let version = ask("tell its version", docker.version()).await?;
-        let facts = facts(&version, rootless, &docker.client_version())?;
+        // Only once: Podman asks its programs for their versions, and the system's package database who owns them.
+        let version = ask("tell its version", connect(&socket, NEWEST_API)?.version()).await?;
+        let facts = facts(&version, rootless)?;
+        let docker = connect(&socket, facts.api)?;
         if let Some(identity) = identity {
             known().push((identity, facts.clone()));
         }
@@ -121,7 +123,7 @@ pub(super) async fn ask<T>(
 }
 
 /// What an engine says about itself.
-fn facts(version: &SystemVersion, rootless: bool, api: &ClientVersion) -> Result<Facts, SandboxError> {
+pub(super) fn facts(version: &SystemVersion, rootless: bool) -> Result<Facts, SandboxError> {
     let components = version.components.as_deref().unwrap_or_default();
     let maker =
         if components.iter().any(|part| part.name.starts_with("Podman")) { Maker::Podman } else { Maker::Docker };
@@ -129,12 +131,13 @@ fn facts(version: &SystemVersion, rootless: bool, api: &ClientVersion) -> Result
         part.name.starts_with("OCI Runtime") && (part.name.contains("krun") || part.version.contains("+LIBKRUN"))
     });
     let number = version.version.clone().unwrap_or_else(|| "unknown".to_owned());
-    let api = (api.major_version, api.minor_version);
-    if api < OLDEST_API {
-        let found = format!("version {number}, API {}.{}", api.0, api.1);
-        return Err(SandboxError::EngineTooOld { found });
+    let api = version.api_version.as_deref().unwrap_or("unknown");
+    match api.split_once('.').and_then(|(major, minor)| Some((major.parse().ok()?, minor.parse().ok()?))) {
+        Some(newest) if newest >= OLDEST_API => {
+            Ok(Facts { maker, version: number, api: newest.min(NEWEST_API), rootless, has_krun })
+        }
+        _ => Err(SandboxError::EngineTooOld { found: format!("version {number}, API {api}") }),
     }
-    Ok(Facts { maker, version: number, api, rootless, has_krun })
 }
 
 fn connect(socket: &Path, api: (usize, usize)) -> Result<Docker, SandboxError> {

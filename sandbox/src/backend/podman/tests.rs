@@ -186,6 +186,40 @@ fn the_user_is_mapped_as_safely_as_the_engine_can() {
 }
 
 #[test]
+fn an_engine_is_known_by_what_it_says_of_itself() {
+    use bollard::models::{SystemVersion, SystemVersionComponents};
+    let part = |name: &str, version: &str| SystemVersionComponents {
+        name: name.to_owned(),
+        version: version.to_owned(),
+        ..SystemVersionComponents::default()
+    };
+    let says = |api: &str, components: Vec<SystemVersionComponents>| SystemVersion {
+        api_version: Some(api.to_owned()),
+        version: Some("4.3.1".to_owned()),
+        components: Some(components),
+        ..SystemVersion::default()
+    };
+    let podman = |runtime| vec![part("Podman Engine", "4.3.1"), part("OCI Runtime (crun)", runtime)];
+    let plain = engine::facts(&says("1.41", podman("crun 1.8 +SECCOMP +YAJL")), false).unwrap();
+    assert_eq!(plain, facts(Maker::Podman, false));
+    assert!(engine::facts(&says("1.41", podman("crun 1.8 +LIBKRUN +YAJL")), true).unwrap().has_krun);
+    let by_name = vec![part("Podman Engine", "5.4.0"), part("OCI Runtime (krun)", "crun 1.20")];
+    assert!(engine::facts(&says("1.41", by_name), false).unwrap().has_krun);
+    let docker = engine::facts(&says("1.99", vec![part("Engine", "30.0")]), false).unwrap();
+    assert_eq!((docker.maker, docker.has_krun), (Maker::Docker, false));
+    // Never newer than what we know.
+    assert!(docker.api < (1, 99));
+    for old in ["1.40", "1.24", "0.99", "", "x.y", "1"] {
+        assert!(
+            matches!(engine::facts(&says(old, Vec::new()), false), Err(SandboxError::EngineTooOld { .. })),
+            "{old}"
+        );
+    }
+    let nothing = engine::facts(&SystemVersion::default(), false);
+    assert!(matches!(nothing, Err(SandboxError::EngineTooOld { .. })));
+}
+
+#[test]
 fn sockets_are_named_by_path_or_url() {
     assert_eq!(socket_of("X", "/run/x.sock").unwrap(), Path::new("/run/x.sock"));
     assert_eq!(socket_of("X", "unix:///run/x.sock").unwrap(), Path::new("/run/x.sock"));

@@ -53,7 +53,7 @@ async fn shared_process_ids_are_noticed() {
 
 #[tokio::test]
 async fn a_writable_root_is_noticed() {
-    assert_eq!(failing(Sabotage::ReadOnlyRoot).await, ["only the workspace is writable"]);
+    assert_eq!(failing(Sabotage::ReadOnlyRoot).await, ["read-only root", "only the workspace is writable"]);
 }
 
 #[tokio::test]
