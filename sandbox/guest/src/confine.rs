@@ -63,7 +63,9 @@ impl Confinement {
         let mut rest = arguments;
         loop {
             match rest {
-                [end, program @ ..] if (end == THEN || end == "--") && !program.is_empty() => return Ok((confinement, program)),
+                [end, program @ ..] if (end == THEN || end == "--") && !program.is_empty() => {
+                    return Ok((confinement, program));
+                }
                 [option, value, after @ ..] if option == "--user" => {
                     confinement.user = Some(ids(value).ok_or(ConfineError::Usage)?);
                     rest = after;
@@ -105,6 +107,7 @@ impl Confinement {
         if let Some(limits) = &self.machine {
             step("limit the machine", limits.enter())?;
             step("make the root read-only", machine::close_root(&self.writable))?;
+            step("be the first process", machine::be_first())?;
         }
         if let Some((uid, gid)) = self.user.filter(|_| rustix::process::geteuid().is_root()) {
             drop_capabilities();
