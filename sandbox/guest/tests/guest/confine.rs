@@ -60,7 +60,8 @@ fn a_filter_is_in_force_in_the_program() {
 
 #[test]
 fn wrong_options_start_nothing() {
-    let error = Command::new(GUEST).args(["confine", "--user", "0:0", "--", "/bin/sh", "-c", "echo ran"]).output().unwrap();
+    let error =
+        Command::new(GUEST).args(["confine", "--user", "0:0", "--", "/bin/sh", "-c", "echo ran"]).output().unwrap();
     assert!(!error.status.success() && error.stdout.is_empty());
     // The same file, by another name.
     let output = Command::new(GUEST).arg0("x").args(["confine", "--", "/nonexistent"]).output().unwrap();

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use async_trait::async_trait;
+use bollard::errors::Error;
 use bollard::models::ContainerStateStatusEnum;
 use bollard::query_parameters::{
     InspectContainerOptions, KillContainerOptions, RemoveContainerOptions, WaitContainerOptions,
@@ -40,7 +41,7 @@ impl ContainerLifeline {
             let mut answers = docker.wait_container(&watched, Some(options));
             let words = match answers.next().await {
                 Some(Ok(answer)) if answer.error.is_none() => exit_words(answer.status_code),
-                Some(Err(bollard::errors::Error::DockerContainerWaitError { code, error })) if error.is_empty() => {
+                Some(Err(Error::DockerContainerWaitError { code, error })) if error.is_empty() => {
                     exit_words(code)
                 }
                 // A look at it tells more, when its end is waited for.
@@ -58,7 +59,10 @@ impl ContainerLifeline {
             let inspected = timeout(ANSWER_TIME, engine.docker.inspect_container(id, None::<InspectContainerOptions>));
             let state = match inspected.await {
                 Ok(Ok(container)) => container.state.unwrap_or_default(),
-                Ok(Err(error)) if failure::is_not_found(&error) => return "the guest ended".to_owned(),
+                // Gone; or in Podman's state "stopped", which no client of Docker's knows.
+                Ok(Err(error)) if failure::is_not_found(&error) || matches!(error, Error::JsonDataError { .. }) => {
+                    return "the guest ended".to_owned();
+                }
                 Ok(Err(error)) => return format!("the engine no longer tells about the container: {error}"),
                 Err(_) => return "the engine no longer answers".to_owned(),
             };

@@ -56,7 +56,7 @@ pub(super) fn spoil(sabotage: Option<Sabotage>, body: &mut ContainerCreateBody, 
             body.user = Some("0:0".to_owned());
         }
         Some(Sabotage::Limits) => {
-            (host.memory, host.memory_swap, host.pids_limit) = (None, None, Some(-1));
+            (host.memory, host.memory_swap, host.pids_limit) = (None, None, Some(100_000));
         }
         Some(Sabotage::Environment) => {
             cut(arguments, "--env-only");
