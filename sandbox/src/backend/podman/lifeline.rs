@@ -41,9 +41,7 @@ impl ContainerLifeline {
             let mut answers = docker.wait_container(&watched, Some(options));
             let words = match answers.next().await {
                 Some(Ok(answer)) if answer.error.is_none() => exit_words(answer.status_code),
-                Some(Err(Error::DockerContainerWaitError { code, error })) if error.is_empty() => {
-                    exit_words(code)
-                }
+                Some(Err(Error::DockerContainerWaitError { code, error })) if error.is_empty() => exit_words(code),
                 // A look at it tells more, when its end is waited for.
                 Some(Ok(_) | Err(_)) | None => return,
             };
