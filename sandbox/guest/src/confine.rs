@@ -26,6 +26,8 @@ pub struct Confinement {
     pub user: Option<(u32, u32)>,
     /// The only variables to keep; all of them when `None`.
     pub env_only: Option<BTreeSet<OsString>>,
+    /// All variables there shall be, whatever there are: a microVM may lose those that it was given.
+    pub env: Option<Vec<(OsString, OsString)>>,
     /// A file with a system call filter, as the kernel takes it.
     pub filter: Option<PathBuf>,
     /// Bounds to set in a microVM, where this is root.
@@ -39,7 +41,7 @@ pub struct Confinement {
 pub enum ConfineError {
     /// The arguments are not ours.
     #[error(
-        "usage: retrace-guest confine [--user <uid>:<gid>] [--env-only <name>,…] [--filter <file>] \
+        "usage: retrace-guest confine [--user <uid>:<gid>] [--env-only <name>,… | --env <name>:<hex>,…] [--filter <file>] \
          [--machine <memory>:<pids>:<shm>] [--writable <folder>]… then <program> …"
     )]
     Usage,
@@ -76,6 +78,12 @@ impl Confinement {
                     confinement.env_only = Some(names.collect());
                     rest = after;
                 }
+                [option, value, after @ ..] if option == "--env" => {
+                    let parts = value.to_str().into_iter().flat_map(|text| text.split(','));
+                    let variables = parts.map(variable).collect::<Option<Vec<_>>>();
+                    confinement.env = Some(variables.ok_or(ConfineError::Usage)?);
+                    rest = after;
+                }
                 [option, value, after @ ..] if option == "--filter" => {
                     confinement.filter = Some(value.into());
                     rest = after;
@@ -107,6 +115,7 @@ impl Confinement {
         if let Some(limits) = &self.machine {
             step("limit the machine", limits.enter())?;
             step("make the root read-only", machine::close_root(&self.writable))?;
+            step("be the first process", machine::be_first())?;
         }
         if let Some((uid, gid)) = self.user.filter(|_| rustix::process::geteuid().is_root()) {
             drop_capabilities();
@@ -125,11 +134,28 @@ impl Confinement {
         let Some((name, arguments)) = program.split_first() else { return io::ErrorKind::InvalidInput.into() };
         let mut command = std::process::Command::new(name);
         command.args(arguments);
-        if let Some(names) = &self.env_only {
+        if let Some(variables) = &self.env {
+            command.env_clear().envs(variables.iter().map(|(name, value)| (name, value)));
+        } else if let Some(names) = &self.env_only {
             command.env_clear().envs(std::env::vars_os().filter(|(name, _)| names.contains(name)));
         }
         command.exec()
     }
+}
+
+/// Variables as `--env` takes them: values may hold what a kernel's command line cannot.
+#[must_use]
+pub fn encode_env(variables: &[(String, String)]) -> String {
+    let hex = |value: &String| value.bytes().map(|byte| format!("{byte:02x}")).collect::<String>();
+    variables.iter().map(|(name, value)| format!("{name}:{}", hex(value))).collect::<Vec<_>>().join(",")
+}
+
+fn variable(text: &str) -> Option<(OsString, OsString)> {
+    let (name, hex) = text.split_once(':').filter(|(name, hex)| !name.is_empty() && hex.is_ascii())?;
+    let (digits, rest) = hex.as_bytes().as_chunks::<2>();
+    let byte = |pair: &[u8; 2]| u8::from_str_radix(str::from_utf8(pair).ok()?, 16).ok().filter(|byte| *byte != 0);
+    let value = digits.iter().map(byte).collect::<Option<Vec<u8>>>().filter(|_| rest.is_empty())?;
+    Some((name.into(), OsStr::from_bytes(&value).to_os_string()))
 }
 
 fn ids(text: &OsString) -> Option<(u32, u32)> {

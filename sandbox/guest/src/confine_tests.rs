@@ -20,6 +20,10 @@ fn options_are_read_in_any_order_and_the_program_follows() {
     let (confinement, _) = parse(&["--machine", "9:8:7", "--writable", "/a", "--writable", "/b", "--", "p"]).unwrap();
     assert_eq!(confinement.machine, Some(MachineLimits { memory_bytes: 9, pids: 8, shm_bytes: 7 }));
     assert_eq!(confinement.writable, [Path::new("/a"), Path::new("/b")]);
+    let variables = [("A".to_owned(), "b=\" ü,:\n".to_owned()), ("EMPTY".to_owned(), String::new())];
+    let (confinement, _) = parse(&["--env", &encode_env(&variables), "then", "p"]).unwrap();
+    let expected = variables.map(|(name, value)| (OsString::from(name), OsString::from(value)));
+    assert_eq!(confinement.env.unwrap(), expected);
     assert_eq!(parse(&["--user", "1:1", "then", "p", "--", "x"]).unwrap().1, ["p", "--", "x"]);
     assert_eq!(parse(&["--", "p"]).unwrap().0, Confinement::default());
 }
@@ -39,6 +43,11 @@ fn what_is_not_ours_is_refused() {
         &["--user", "1:1:1", "--", "p"],
         &["--root", "/", "--", "p"],
         &["--machine", "1:2", "--", "p"],
+        &["--env", "A:4", "then", "p"],
+        &["--env", "A:00", "then", "p"],
+        &["--env", "A:4g", "then", "p"],
+        &["--env", "A=41", "then", "p"],
+        &["--env", ":41", "then", "p"],
         &["--filter"],
     ] {
         assert!(parse(wrong).is_none(), "{wrong:?}");

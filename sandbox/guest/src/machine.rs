@@ -58,12 +58,56 @@ pub(crate) fn close_root(writable: &[PathBuf]) -> io::Result<()> {
     mount("", "/".as_ref(), libc::MS_REMOUNT | libc::MS_BIND | libc::MS_RDONLY | libc::MS_NOSUID | libc::MS_NODEV, "")
 }
 
+/// Goes on as the first process of a namespace of its own, as in a container: what it starts sees none but its own kind, and
+/// can neither signal it nor, when it ends, outlive it. Must be called while there is only one thread.
+pub(crate) fn be_first() -> io::Result<()> {
+    // SAFETY: plain system calls; there is one thread, so the new process may go on like this one.
+    let child = unsafe {
+        check(libc::unshare(libc::CLONE_NEWPID | libc::CLONE_NEWNS))?;
+        libc::fork()
+    };
+    match child {
+        0 => mount_kind("proc", "/proc".as_ref(), libc::MS_NOSUID | libc::MS_NODEV | libc::MS_NOEXEC, ""),
+        child if child < 0 => Err(io::Error::last_os_error()),
+        child => wait_and_exit(child),
+    }
+}
+
+/// Stays behind only to say how the other ended; its pipes are the other's.
+fn wait_and_exit(child: libc::pid_t) -> ! {
+    let mut status = 0;
+    // SAFETY: system calls on integers, and on a number that lives here.
+    unsafe {
+        for descriptor in 0..3 {
+            libc::close(descriptor);
+        }
+        while libc::waitpid(child, &raw mut status, 0) < 0
+            && io::Error::last_os_error().kind() == io::ErrorKind::Interrupted
+        {}
+    }
+    let code = if libc::WIFEXITED(status) { libc::WEXITSTATUS(status) } else { 128 + libc::WTERMSIG(status) };
+    std::process::exit(code)
+}
+
 fn mount(source: impl AsRef<Path>, target: &Path, flags: libc::c_ulong, options: &str) -> io::Result<()> {
-    let source = CString::new(source.as_ref().as_os_str().as_bytes())?;
+    mount_any(source.as_ref(), target, None, flags, options)
+}
+
+fn mount_kind(kind: &str, target: &Path, flags: libc::c_ulong, options: &str) -> io::Result<()> {
+    mount_any(kind.as_ref(), target, Some(kind), flags, options)
+}
+
+fn mount_any(source: &Path, target: &Path, kind: Option<&str>, flags: libc::c_ulong, options: &str) -> io::Result<()> {
+    let source = CString::new(source.as_os_str().as_bytes())?;
     let target = CString::new(target.as_os_str().as_bytes())?;
+    let kind = kind.map(CString::new).transpose()?;
     let options = CString::new(options)?;
-    // SAFETY: the strings live until after the call; no kind of file system is named, since none is mounted anew.
-    let result = unsafe { libc::mount(source.as_ptr(), target.as_ptr(), ptr::null(), flags, options.as_ptr().cast()) };
+    let kind = kind.as_ref().map_or(ptr::null(), |kind| kind.as_ptr());
+    // SAFETY: the strings live until after the call.
+    check(unsafe { libc::mount(source.as_ptr(), target.as_ptr(), kind, flags, options.as_ptr().cast()) })
+}
+
+fn check(result: libc::c_int) -> io::Result<()> {
     if result < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
 }
 

@@ -8,7 +8,7 @@ use bollard::models::{
     ContainerCreateBody, HealthConfig, HostConfig, HostConfigCgroupnsModeEnum, HostConfigLogConfig, RestartPolicy,
     RestartPolicyNameEnum,
 };
-use retrace_guest::confine::THEN;
+use retrace_guest::confine::{THEN, encode_env};
 
 use super::engine::{Engine, Maker};
 use super::image::Image;
@@ -27,6 +27,9 @@ const FILTER_INSIDE: &str = "/run/retrace/filter";
 /// What of `/sys` and `/proc` is covered besides what engines cover themselves: it describes the host, or can be written
 /// to by anyone.
 const COVERED: [&str; 2] = ["/sys", "/proc/pressure"];
+/// What of a kernel's command line (2048 bytes, 32 arguments) is left beside libkrun's own.
+const MAX_COMMAND_LINE_BYTES: usize = 1500;
+const MAX_ARGUMENTS: usize = 30;
 /// The part of a microVM's memory that its kernel keeps.
 const KERNEL_SHARE: u64 = 16;
 /// Size of `/run`, in bytes; nothing is to be kept there.
@@ -63,7 +66,7 @@ pub(super) fn body(parts: &Parts<'_>) -> Result<ContainerCreateBody, SandboxErro
         stdin_once: Some(true),
         env: Some(parts.env.iter().map(|(name, value)| format!("{name}={value}")).collect()),
         entrypoint: Some(vec![GUEST_INSIDE.to_owned()]),
-        cmd: Some(arguments(parts)),
+        cmd: Some(arguments(parts)?),
         healthcheck: Some(HealthConfig { test: Some(vec!["NONE".to_owned()]), ..HealthConfig::default() }),
         image: Some(parts.image.id.clone()),
         working_dir: Some(WORKSPACE_INSIDE.to_owned()),
@@ -74,17 +77,30 @@ pub(super) fn body(parts: &Parts<'_>) -> Result<ContainerCreateBody, SandboxErro
     })
 }
 
-fn arguments(parts: &Parts<'_>) -> Vec<String> {
-    let names: Vec<&str> = parts.env.iter().map(|(name, _)| name.as_str()).collect();
-    let mut list = vec!["confine".to_owned(), "--env-only".to_owned(), names.join(",")];
-    list.extend(["--filter", FILTER_INSIDE].map(str::to_owned));
-    if parts.flavour == Flavour::Krun {
-        // The user of the container is that of the virtual machine's process; inside it everything starts as root.
-        list.extend(["--user".to_owned(), parts.mapping.user.clone()]);
-        list.extend(machine(parts));
+fn arguments(parts: &Parts<'_>) -> Result<Vec<String>, SandboxError> {
+    let mut list = vec!["confine".to_owned()];
+    match parts.flavour {
+        Flavour::Container => {
+            let names: Vec<&str> = parts.env.iter().map(|(name, _)| name.as_str()).collect();
+            list.extend(["--env-only".to_owned(), names.join(",")]);
+        }
+        Flavour::Krun => {
+            // What the engine is told does not arrive where the machine's process is not root's: it cannot read it.
+            list.extend(["--env".to_owned(), encode_env(parts.env)]);
+            // The user of the container is that of the virtual machine's process; inside it everything starts as root.
+            list.extend(["--user".to_owned(), parts.mapping.user.clone()]);
+            list.extend(machine(parts));
+        }
     }
-    list.extend([THEN, GUEST_INSIDE, "serve", "--root", WORKSPACE_INSIDE].map(str::to_owned));
-    list
+    list.extend(
+        ["--filter", FILTER_INSIDE, THEN, GUEST_INSIDE, "serve", "--root", WORKSPACE_INSIDE].map(str::to_owned),
+    );
+    let length = list.iter().map(|argument| argument.len() + 3).sum::<usize>();
+    if parts.flavour == Flavour::Krun && (length > MAX_COMMAND_LINE_BYTES || list.len() > MAX_ARGUMENTS) {
+        let detail = "the variables and folders for it do not fit on a microVM's kernel command line";
+        return Err(SandboxError::Start { backend: "krun", detail: detail.to_owned() });
+    }
+    Ok(list)
 }
 
 /// What the guest bounds itself in a microVM, whose kernel knows nothing of the host's limits.
