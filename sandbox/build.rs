@@ -1,4 +1,4 @@
-//! Builds the guest agent as a static binary, so that the crate can embed it.
+//! Builds the guest agent as a static binary, so that the crate can embed it; and names the default image by its recipe.
 //!
 //! A nested cargo call with a target folder of its own (the outer call holds the lock of the shared one) and a clean
 //! environment: flags and wrappers of the outer call (clippy, coverage, …) are not meant for the guest. The guest must
@@ -10,6 +10,8 @@ use std::fs;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
+
+use sha2::{Digest as _, Sha256};
 
 /// Settings of the outer cargo that the nested one needs too; every other `CARGO_*` is dropped.
 const KEPT: [&str; 7] = [
@@ -54,6 +56,8 @@ fn main() -> Result<(), Box<dyn Error>> {
         println!("cargo::rerun-if-changed={}", here.join("..").join(watched).display());
     }
 
+    println!("cargo::rustc-env=RETRACE_IMAGE_TAG={}", image_tag(&here.join("image"))?);
+
     let target = variable("TARGET")?;
     let target_dir = out.join("guest-target");
     let built = target_dir.join(&target).join("release").join("retrace-guest");
@@ -93,6 +97,17 @@ fn build(guest: &Path, target: &str, target_dir: &Path, network: &[&str]) -> Res
         cargo.args(["--config", setting]);
     }
     cargo.output().map_err(|error| format!("cannot run cargo: {error}").into())
+}
+
+/// The default image's tag: its recipe's hash, as `image/build` computes it.
+fn image_tag(dir: &Path) -> Result<String, Box<dyn Error>> {
+    let mut hasher = Sha256::new();
+    for part in ["Containerfile", "build"] {
+        let path = dir.join(part);
+        println!("cargo::rerun-if-changed={}", path.display());
+        hasher.update(fs::read(&path).map_err(|error| format!("cannot read {}: {error}", path.display()))?);
+    }
+    Ok(hasher.finalize().iter().take(6).map(|byte| format!("{byte:02x}")).collect())
 }
 
 fn variable(name: &str) -> Result<String, Box<dyn Error>> {

@@ -176,6 +176,19 @@ pub async fn forked_from(log: &dyn EventLog, stream: &StreamId) -> Result<Option
     }
 }
 
+/// The session that the first event of `stream` names as its parent, whatever else that event says; `None` where there is none, or
+/// only a newer version understands it.
+///
+/// # Errors
+/// When the log cannot be read, or the event cannot be decoded.
+pub async fn parent_of(log: &dyn EventLog, stream: &StreamId) -> Result<Option<StreamId>, LogError> {
+    let Some(first) = log.read(stream, 0, 1).await?.into_iter().next() else { return Ok(None) };
+    Ok(match Event::decode(first)?.payload.known() {
+        Some(Payload::Session(Session::Forked(forked))) => Some(forked.parent.clone()),
+        _ => None,
+    })
+}
+
 fn damaged(stream: &StreamId, seq: u64, what: &str) -> LogError {
     LogError::Damaged { stream: stream.subject(), seq, what: what.to_owned() }
 }

@@ -41,16 +41,9 @@ impl Call {
         Ok(call)
     }
 
-    /// Sends data in as many frames as it takes, the last one marked.
-    pub(crate) async fn send_data(&self, mut data: Bytes) -> Result<(), SandboxError> {
-        loop {
-            let part = data.split_to(data.len().min(MAX_BODY_BYTES));
-            let last = data.is_empty();
-            self.link.send(self.id, &Request::Data { last }, part).await?;
-            if last {
-                return Ok(());
-            }
-        }
+    /// For sending to the request while someone else waits for its answers.
+    pub(crate) fn line(&self) -> Line {
+        Line { id: self.id, link: Arc::clone(&self.link) }
     }
 
     /// The next answer, as it is; `None` when the guest is gone.
@@ -115,9 +108,45 @@ impl Call {
         self.link.send_later(self.id, &Request::Kill);
     }
 
+    /// A way to end it from elsewhere, which keeps neither the call nor the link.
+    pub(crate) fn killer(&self) -> impl Fn() + Send + Sync + 'static {
+        let (id, link) = (self.id, Arc::downgrade(&self.link));
+        move || {
+            if let Some(link) = link.upgrade() {
+                link.send_later(id, &Request::Kill);
+            }
+        }
+    }
+
     /// Asks the guest to let it end in good order, or else to end it.
     pub(crate) fn terminate(&self) {
         self.link.send_later(self.id, &Request::Terminate);
+    }
+}
+
+/// The way to a running request. When the request has ended, what is sent goes nowhere.
+#[derive(Debug, Clone)]
+pub(crate) struct Line {
+    id: u64,
+    link: Arc<Link>,
+}
+
+impl Line {
+    /// Sends data in as many frames as it takes; `last` says whether any more will come.
+    pub(crate) async fn send_data(&self, mut data: Bytes, last: bool) -> Result<(), SandboxError> {
+        loop {
+            let part = data.split_to(data.len().min(MAX_BODY_BYTES));
+            let done = data.is_empty();
+            self.link.send(self.id, &Request::Data { last: last && done }, part).await?;
+            if done {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Sends a small message that belongs to the request, without waiting.
+    pub(crate) fn send_later(&self, request: &Request) {
+        self.link.send_later(self.id, request);
     }
 }
 

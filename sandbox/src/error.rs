@@ -13,11 +13,70 @@ use crate::proof::Proof;
 #[derive(Debug, Clone, thiserror::Error)]
 #[non_exhaustive]
 pub enum SandboxError {
-    /// The asked-for backend is not part of this version.
-    #[error("the {name} sandbox is not built yet in this version\nhint: available are process (bubblewrap) and none")]
-    NotBuilt {
-        /// The backend.
-        name: &'static str,
+    /// No container engine answers.
+    #[error(
+        "no container engine answers: tried {tried}\nhint: start one (`systemctl --user start podman.socket`, or \
+         `podman system service -t 0 &`), or name its socket in RETRACE_CONTAINER_SOCKET"
+    )]
+    EngineMissing {
+        /// Where it was looked for, and what happened there.
+        tried: String,
+    },
+    /// This user may not use the engine.
+    #[error(
+        "no permission to use the container engine at {}\nhint: start one of your own (`systemctl --user start \
+         podman.socket`), or ask for the right to use this one (`sudo usermod -aG docker $USER`)",
+        socket.display()
+    )]
+    EngineDenied {
+        /// Its socket.
+        socket: PathBuf,
+    },
+    /// The engine does not know what is needed.
+    #[error("this container engine is too old: {found}\nhint: Podman 4.0, Docker 20.10 or anything newer is needed")]
+    EngineTooOld {
+        /// What it says about itself.
+        found: String,
+    },
+    /// The engine failed to do something.
+    #[error("the container engine cannot {what}: {detail}")]
+    Engine {
+        /// What it was to do.
+        what: &'static str,
+        /// What it says.
+        detail: String,
+    },
+    /// The image is not there. It is never pulled by itself.
+    #[error("the image {name} is not there\nhint: {how}")]
+    ImageMissing {
+        /// Its name.
+        name: String,
+        /// How to get it.
+        how: String,
+    },
+    /// That is no name of an image.
+    #[error("{name:?} is not the name of an image")]
+    ImageName {
+        /// What was given.
+        name: String,
+    },
+    /// The engine's runtime starts no microVMs.
+    #[error(
+        "this container engine ({version}) has no runtime for microVMs\nhint: install crun with libkrun and start the \
+         service with it: podman --runtime krun system service"
+    )]
+    KrunMissing {
+        /// Its version.
+        version: String,
+    },
+    /// A microVM was asked for, and a container came.
+    #[error(
+        "the engine ignored the runtime krun: the guest runs on the host's own kernel, {kernel}\nhint: Podman before 5 \
+         takes no runtime over its API; start the service with it: podman --runtime krun system service"
+    )]
+    RuntimeIgnored {
+        /// The kernel's release.
+        kernel: String,
     },
     /// The workspace cannot be used.
     #[error("cannot use the workspace {}: {source}", path.display())]

@@ -5,13 +5,16 @@ use std::path::PathBuf;
 use bytes::{Bytes, BytesMut};
 use retrace_guest::message::{
     CHUNK_COST_BYTES, Command, ExecEnd, ExecLimits, ExecSpec, Failure, FailureKind, INITIAL_CREDIT_BYTES,
-    MAX_STDIN_BYTES, Request, Response, Usage,
+    MAX_STDIN_BYTES, Request, Response, TerminalSize, Usage,
 };
 use retrace_guest::raw_path::RawPath;
 
+use crate::activity::Occupied;
 use crate::backend::Counters;
 use crate::call::{Call, unexpected};
+use crate::disk_watch::Watched;
 use crate::error::SandboxError;
+use crate::input::Input;
 use crate::limits::LimitHit;
 use crate::sandbox::Sandbox;
 
@@ -31,6 +34,11 @@ pub struct ExecRequest {
     pub env: Vec<(String, String)>,
     /// Its stdin; empty when `None`.
     pub stdin: Option<Bytes>,
+    /// More stdin may follow, by [`Running::input`].
+    pub open_stdin: bool,
+    /// Gives it a terminal of this size, its controlling one: all output comes as `Stdout`, and killing it is what
+    /// hanging up is.
+    pub terminal: Option<TerminalSize>,
     /// Its time, in milliseconds; at most the sandbox's `wall_ms`. The sandbox's default when `None`.
     pub timeout_ms: Option<u64>,
     /// Without a `timeout_ms` it may run as long as the sandbox.
@@ -56,6 +64,8 @@ impl ExecRequest {
             cwd: None,
             env: Vec::new(),
             stdin: None,
+            open_stdin: false,
+            terminal: None,
             timeout_ms: None,
             endless: false,
             max_output_bytes: None,
@@ -122,8 +132,11 @@ pub struct ExecOutput {
 pub struct Running {
     sandbox: Sandbox,
     call: Call,
+    input: Input,
     limits: ExecLimits,
     before: Counters,
+    watched: Option<Watched>,
+    _occupied: Occupied,
     taken_bytes: u64,
     end: Option<Result<ExecResult, SandboxError>>,
 }
@@ -142,22 +155,39 @@ impl Running {
         };
         let mut limits = sandbox.exec_limits().clone();
         limits.max_output_bytes = request.max_output_bytes.or(limits.max_output_bytes);
+        // A terminal is told the end of its input, which a missing one would not be.
+        let has_stdin = !stdin.is_empty() || request.open_stdin || request.terminal.is_some();
         let spec = ExecSpec {
             command: request.command,
             cwd: request.cwd.map(RawPath::from),
             // Later ones win, so a request can say otherwise.
             env: [sandbox.network_variables(), &request.env].concat(),
-            has_stdin: !stdin.is_empty(),
+            has_stdin,
+            terminal: request.terminal,
             timeout_ms,
             limits: limits.clone(),
         };
+        let occupied = sandbox.activity().occupy()?;
         let before = sandbox.counters();
         let budget_bytes = INITIAL_CREDIT_BYTES + CLOSING_BYTES;
         let call = Call::start_with(sandbox.link(), &Request::Exec(spec), budget_bytes).await?;
-        if !stdin.is_empty() {
-            call.send_data(stdin).await?;
+        let (sent_bytes, line) = (stdin.len() as u64, call.line());
+        if has_stdin {
+            line.send_data(stdin, !request.open_stdin).await?;
         }
-        Ok(Self { sandbox: sandbox.clone(), call, limits, before, taken_bytes: 0, end: None })
+        let input = Input::new(line, sent_bytes, !request.open_stdin);
+        let watched = sandbox.disk().map(|disk| disk.enter(call.killer()));
+        Ok(Self {
+            sandbox: sandbox.clone(),
+            call,
+            input,
+            limits,
+            before,
+            watched,
+            _occupied: occupied,
+            taken_bytes: 0,
+            end: None,
+        })
     }
 
     /// The next piece of output; `None` when the command has ended (how, says [`Running::wait`]).
@@ -214,6 +244,17 @@ impl Running {
         Ok(ExecOutput { stdout: stdout.into(), stderr: stderr.into(), result })
     }
 
+    /// The way to send it more input, also while someone waits for its output.
+    #[must_use]
+    pub fn input(&self) -> Input {
+        self.input.clone()
+    }
+
+    /// Says that its terminal has another size now.
+    pub fn resize(&self, size: TerminalSize) {
+        self.input.resize(size);
+    }
+
     /// Kills the command with everything it started; its end is then waited for as usual.
     pub fn kill(&self) {
         self.call.kill();
@@ -234,7 +275,8 @@ impl Running {
     }
 
     fn result(&self, end: ExecEnd) -> ExecResult {
-        let limits_hit = limits_hit(&end, &self.limits, self.before, self.sandbox.counters());
+        let mut limits_hit = limits_hit(&end, &self.limits, self.before, self.sandbox.counters());
+        limits_hit.extend(self.watched.as_ref().is_some_and(Watched::was_hit).then_some(LimitHit::Disk));
         ExecResult {
             code: end.code,
             signal: end.signal,
@@ -254,8 +296,8 @@ fn limits_hit(end: &ExecEnd, limits: &ExecLimits, before: Counters, after: Count
     // A shell reports a child's death by signal as 128 + signal.
     let died_of = |signal: i32| end.signal == Some(signal) || end.code == Some(128 + signal);
     let hits = [
-        (LimitHit::Memory, after.memory_kills > before.memory_kills),
-        (LimitHit::Pids, after.pids_refused > before.pids_refused),
+        (LimitHit::Memory, after.memory_kills > before.memory_kills || end.memory_kills > 0),
+        (LimitHit::Pids, after.pids_refused > before.pids_refused || end.pids_refused > 0),
         (LimitHit::Time, end.timed_out),
         (LimitHit::Output, end.output_limit_hit),
         (LimitHit::Cpu, limits.cpu_seconds.is_some() && died_of(libc::SIGXCPU)),

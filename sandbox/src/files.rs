@@ -5,7 +5,7 @@ use std::path::Path;
 use bytes::Bytes;
 use retrace_guest::message::{
     Entry, Failure, FailureKind, FileStat, ListDone, ListSpec, MAX_WRITE_BYTES, Match, ReadSpec, Request, Response,
-    SearchDone, SearchSpec, StatSpec, WriteDone, WriteSpec,
+    SearchDone, SearchSpec, StatSpec, WRITE_WINDOW_BYTES, WriteDone, WriteSpec,
 };
 use retrace_guest::raw_path::RawPath;
 
@@ -41,13 +41,18 @@ pub struct SearchResult {
 }
 
 impl Sandbox {
+    async fn call(&self, request: &Request) -> Result<Call, SandboxError> {
+        self.keep()?;
+        Call::start(self.link(), request).await
+    }
+
     /// Reads at most `limit` bytes from `offset` (64 MiB at once).
     ///
     /// # Errors
     /// When the path leads out of the workspace or is no regular file, reading fails, or the guest is gone.
     pub async fn read(&self, path: impl AsRef<Path>, offset: u64, limit: u64) -> Result<FileContents, SandboxError> {
         let spec = ReadSpec { path: RawPath::from(path), offset, limit };
-        let mut call = Call::start(self.link(), &Request::Read(spec)).await?;
+        let mut call = self.call(&Request::Read(spec)).await?;
         let mut bytes = Vec::new();
         loop {
             match call.next().await? {
@@ -74,11 +79,20 @@ impl Sandbox {
             let message = format!("{} bytes are over the limit of {MAX_WRITE_BYTES} for one file", contents.len());
             return Err(Failure::new(FailureKind::TooLarge, message).into());
         }
-        let mut call = Call::start(self.link(), &Request::Write(spec)).await?;
-        call.send_data(contents).await?;
-        match call.next().await? {
-            (Response::WriteDone(done), _) => Ok(done),
-            (other, _) => Err(unexpected(&other)),
+        let mut call = self.call(&Request::Write(spec)).await?;
+        let (line, mut rest, mut window_bytes) = (call.line(), Some(contents), WRITE_WINDOW_BYTES);
+        loop {
+            if let Some(mut part) = rest.take() {
+                let after = part.split_off(part.len().min(usize::try_from(window_bytes).unwrap_or(usize::MAX)));
+                window_bytes -= part.len() as u64;
+                line.send_data(part, after.is_empty()).await?;
+                rest = Some(after).filter(|after| !after.is_empty());
+            }
+            match call.next().await? {
+                (Response::Credit { bytes }, _) => window_bytes = window_bytes.saturating_add(bytes),
+                (Response::WriteDone(done), _) => return Ok(done),
+                (other, _) => return Err(unexpected(&other)),
+            }
         }
     }
 
@@ -88,7 +102,7 @@ impl Sandbox {
     /// When the path leads out of the workspace or nothing is there, or the guest is gone.
     pub async fn stat(&self, path: impl AsRef<Path>, follow: bool) -> Result<FileStat, SandboxError> {
         let spec = StatSpec { path: RawPath::from(path), follow };
-        let mut call = Call::start(self.link(), &Request::Stat(spec)).await?;
+        let mut call = self.call(&Request::Stat(spec)).await?;
         match call.next().await? {
             (Response::Stat(stat), _) => Ok(stat),
             (other, _) => Err(unexpected(&other)),
@@ -107,7 +121,7 @@ impl Sandbox {
         limit: u32,
     ) -> Result<Listing, SandboxError> {
         let spec = ListSpec { path: RawPath::from(path), depth, respect_gitignore, limit };
-        let mut call = Call::start(self.link(), &Request::List(spec)).await?;
+        let mut call = self.call(&Request::List(spec)).await?;
         let mut entries = Vec::new();
         loop {
             match call.next().await? {
@@ -123,7 +137,7 @@ impl Sandbox {
     /// # Errors
     /// When the pattern or a glob is bad, the path leads out of the workspace, or the guest is gone.
     pub async fn search(&self, spec: SearchSpec) -> Result<SearchResult, SandboxError> {
-        let mut call = Call::start(self.link(), &Request::Search(spec)).await?;
+        let mut call = self.call(&Request::Search(spec)).await?;
         let mut matches = Vec::new();
         loop {
             match call.next().await? {

@@ -9,6 +9,7 @@ use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
+use crate::backend::seccomp;
 use crate::error::SandboxError;
 
 /// The guest agent, statically linked, as `build.rs` made it.
@@ -23,7 +24,14 @@ pub(crate) struct GuestFiles {
     pub(crate) executable: PathBuf,
     /// An empty file, to mask others with.
     pub(crate) empty: PathBuf,
+    /// The system call filter, as the kernel takes it.
+    pub(crate) filter: PathBuf,
+    /// The names of the machine inside, for `/etc/hosts`.
+    pub(crate) hosts: PathBuf,
 }
+
+/// Nothing of the host's names and addresses.
+pub(crate) const HOSTS: &str = "127.0.0.1 localhost retrace\n::1 localhost\n";
 
 impl GuestFiles {
     /// Makes sure that the files are there and are ours.
@@ -36,7 +44,13 @@ impl GuestFiles {
         ensure(&executable, GUEST, 0o555).map_err(fail)?;
         let empty = dir.join("empty");
         ensure(&empty, b"", 0o444).map_err(fail)?;
-        Ok(Self { dir, executable, empty })
+        let program = seccomp::filter()?;
+        let name = blake3::hash(&program).to_hex();
+        let filter = dir.join(format!("filter-{}", name.get(..16).unwrap_or_default()));
+        ensure(&filter, &program, 0o444).map_err(fail)?;
+        let hosts = dir.join("hosts");
+        ensure(&hosts, HOSTS.as_bytes(), 0o444).map_err(fail)?;
+        Ok(Self { dir, executable, empty, filter, hosts })
     }
 }
 

@@ -11,14 +11,17 @@
 //!
 //! This crate appends no events and knows no log: it returns observations.
 
+mod activity;
 mod backend;
 mod call;
 mod cgroup;
 mod choice;
+mod disk_watch;
 mod error;
 mod exec;
 mod files;
 mod guest_file;
+mod input;
 mod limits;
 mod link;
 mod network;
@@ -28,10 +31,11 @@ mod proof;
 mod sandbox;
 pub mod snapshot;
 mod spawner;
+mod survey;
 
 pub use retrace_guest::message::{
-    Command, Entry, EntryKind, Failure, FailureKind, FileStat, ListDone, Match, SearchDone, SearchSpec, Truncation,
-    Usage, WriteDone,
+    Command, Entry, EntryKind, Failure, FailureKind, FileStat, ListDone, Match, SearchDone, SearchSpec, TerminalSize,
+    Truncation, Usage, WriteDone,
 };
 pub use retrace_guest::raw_path::RawPath;
 
@@ -39,11 +43,16 @@ pub use choice::{ChoiceError, SandboxChoice};
 pub use error::{GoneReport, SandboxError};
 pub use exec::{Chunk, ExecOutput, ExecRequest, ExecResult, Running};
 pub use files::{FileContents, Listing, SearchResult};
+pub use input::Input;
 pub use limits::{LimitHit, Limits};
+#[cfg(any(test, fuzzing))]
+#[doc(hidden)]
+pub use link::fuzzing;
 pub use network::{
     AllowError, AllowList, ConnectionCount, ConnectionEvent, ConnectionReport, Connections, Credential,
     CredentialError, How, NetworkLimits, Resolve, Secret, Verdict,
 };
-pub use policy::{Network, Policy};
+pub use policy::{EngineOptions, Network, Policy};
 pub use proof::{IsolationLevel, Proof};
 pub use sandbox::{Considered, Sandbox};
+pub use survey::{Surveyed, Usable, survey};

@@ -28,10 +28,20 @@ pub enum Network {
     Allow(AllowList),
 }
 
+/// Which container engine and image the backends `container` and `krun` use.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct EngineOptions {
+    /// The engine's socket. Without it: the one that `RETRACE_CONTAINER_SOCKET`, `CONTAINER_HOST` or `DOCKER_HOST` names,
+    /// else the first of the usual ones that answers.
+    pub socket: Option<PathBuf>,
+    /// The image, as the engine names it; retrace's own when `None`.
+    pub image: Option<String>,
+}
+
 /// What a sandbox may see of the host.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Policy {
-    /// The folder to work in: readable and writable, at its own path.
+    /// The folder to work in: readable and writable, at [`crate::Sandbox::workspace_inside`].
     pub workspace: PathBuf,
     /// Further paths of the host to show, read-only, at their own paths.
     pub expose: Vec<PathBuf>,
@@ -43,6 +53,8 @@ pub struct Policy {
     pub home_toolchains: bool,
     /// The network.
     pub network: Network,
+    /// Where containers come from.
+    pub engine: EngineOptions,
 }
 
 impl Policy {
@@ -57,6 +69,7 @@ impl Policy {
             env_passthrough: Vec::new(),
             home_toolchains: true,
             network: Network::None,
+            engine: EngineOptions::default(),
         }
     }
 

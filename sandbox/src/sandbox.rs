@@ -1,14 +1,16 @@
 //! The handle to a running sandbox, and the only way to get one.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use retrace_guest::message::{ExecLimits, Hello, Request};
 
-use crate::backend::{Backend, Counters, LaunchPlan, Meter, NoneBackend, ProcessBackend};
+use crate::activity::Activity;
+use crate::backend::{Backend, Counters, Flavour, LaunchPlan, Meter, NoneBackend, PodmanBackend, ProcessBackend};
 use crate::call::Call;
 use crate::choice::SandboxChoice;
+use crate::disk_watch::DiskWatch;
 use crate::error::{GoneReport, SandboxError};
 use crate::exec::{ExecRequest, Running};
 use crate::guest_file::GuestFiles;
@@ -41,8 +43,11 @@ pub struct Sandbox {
 struct Inner {
     link: Arc<Link>,
     meter: Arc<dyn Meter>,
+    activity: Arc<Activity>,
+    disk: Option<Arc<DiskWatch>>,
     limits: Limits,
     exec_limits: ExecLimits,
+    workspace_inside: PathBuf,
     backend_name: &'static str,
     level: IsolationLevel,
     hello: Hello,
@@ -73,19 +78,31 @@ impl Sandbox {
         limits: Limits,
         guest_dir: &Path,
     ) -> Result<Self, SandboxError> {
-        match choice {
-            SandboxChoice::Krun => Err(SandboxError::NotBuilt { name: "krun" }),
-            SandboxChoice::Container => Err(SandboxError::NotBuilt { name: "container" }),
-            SandboxChoice::Process => {
-                Self::start_on(&ProcessBackend::default(), &policy, &limits, guest_dir, Vec::new()).await
-            }
-            SandboxChoice::None => Self::start_on(&NoneBackend, &policy, &limits, guest_dir, Vec::new()).await,
-            SandboxChoice::Auto => {
-                let considered = ["krun", "container"]
-                    .map(|backend| Considered { backend, reason: "not built yet in this version".to_owned() });
-                Self::start_on(&ProcessBackend::default(), &policy, &limits, guest_dir, considered.to_vec()).await
+        let backend: Box<dyn Backend> = match choice {
+            SandboxChoice::Auto => return Self::start_strongest(&policy, &limits, guest_dir).await,
+            SandboxChoice::Krun => Box::new(PodmanBackend::new(Flavour::Krun)),
+            SandboxChoice::Container => Box::new(PodmanBackend::new(Flavour::Container)),
+            SandboxChoice::Process => Box::new(ProcessBackend::default()),
+            SandboxChoice::None => Box::new(NoneBackend),
+        };
+        Self::start_on(&*backend, &policy, &limits, guest_dir, Vec::new()).await
+    }
+
+    /// The strongest that can be proven; never `none`.
+    async fn start_strongest(policy: &Policy, limits: &Limits, guest_dir: &Path) -> Result<Self, SandboxError> {
+        let mut considered = Vec::new();
+        for flavour in [Flavour::Krun, Flavour::Container] {
+            let backend = PodmanBackend::new(flavour);
+            let started = match backend.is_likely(&policy.engine).await {
+                Ok(()) => Self::start_on(&backend, policy, limits, guest_dir, considered.clone()).await,
+                Err(error) => Err(error),
+            };
+            match started {
+                Ok(sandbox) => return Ok(sandbox),
+                Err(error) => considered.push(Considered { backend: backend.name(), reason: error.to_string() }),
             }
         }
+        Self::start_on(&ProcessBackend::default(), policy, limits, guest_dir, considered).await
     }
 
     pub(crate) async fn start_on(
@@ -101,7 +118,8 @@ impl Sandbox {
         let started = Instant::now();
         let files = GuestFiles::unpack(guest_dir)?;
         let policy = policy.checked(&files.dir, std::env::home_dir().as_deref())?;
-        let plan = LaunchPlan { policy: &policy, limits, files: &files, sandbox_id: sandbox_id() };
+        let limits = limits.settled(backend.default_memory_bytes());
+        let plan = LaunchPlan { policy: &policy, limits: &limits, files: &files, sandbox_id: sandbox_id() };
         let launched = backend.launch(&plan).await?;
         let meter = Arc::clone(&launched.meter);
         let keeper = Keeper { lifeline: launched.lifeline, meter: Arc::clone(&meter) };
@@ -109,6 +127,11 @@ impl Sandbox {
         let Connected { link, hello } =
             connect(launched.stdin, launched.stdout, launched.stderr, keeper, explain).await?;
         let launch_ms = started.elapsed().as_secs_f64() * 1000.0;
+        if backend.level() == IsolationLevel::MicroVm && hello.kernel == host_kernel() {
+            link.kill();
+            link.closed().await;
+            return Err(SandboxError::RuntimeIgnored { kernel: hello.kernel });
+        }
 
         let proving = Instant::now();
         let exec_limits = match launched.ready.await {
@@ -122,8 +145,11 @@ impl Sandbox {
         let inner = Inner {
             link,
             meter,
+            activity: Activity::new(),
+            disk: limits.disk_bytes.map(|limit_bytes| DiskWatch::new(&policy.workspace, limit_bytes)),
             limits: limits.clone(),
             exec_limits,
+            workspace_inside: launched.inside.workspace.clone(),
             backend_name: backend.name(),
             level: backend.level(),
             hello,
@@ -153,7 +179,28 @@ impl Sandbox {
         // There is no other handle yet, so this cannot fail.
         let inner = Arc::try_unwrap(sandbox.inner)
             .map_err(|_| SandboxError::Probe { backend: backend.name(), detail: "still in use".to_owned() })?;
-        Ok(Self { inner: Arc::new(Inner { proofs, probe_ms, gate, ..inner }) })
+        let sandbox = Self { inner: Arc::new(Inner { proofs, probe_ms, gate, ..inner }) };
+        sandbox.end_when_idle();
+        Ok(sandbox)
+    }
+
+    /// Ends it when nobody uses it for as long as its limits say.
+    fn end_when_idle(&self) {
+        let Some(idle_ms) = self.inner.limits.idle_ms else { return };
+        let (activity, inner) = (Arc::clone(&self.inner.activity), Arc::downgrade(&self.inner));
+        tokio::spawn(async move {
+            let mut closed = match inner.upgrade() {
+                Some(inner) => Link::until_closed(&inner.link),
+                None => return,
+            };
+            tokio::select! {
+                () = activity.idle(Duration::from_millis(idle_ms)) => {}
+                () = &mut closed => return,
+            }
+            if let Some(inner) = inner.upgrade() {
+                Self { inner }.shutdown().await;
+            }
+        });
     }
 
     /// Nothing is claimed for `none`, so nothing has to be proven.
@@ -211,6 +258,12 @@ impl Sandbox {
         &self.inner.limits
     }
 
+    /// Where the workspace is for what runs inside: the host's own path, or `/workspace`.
+    #[must_use]
+    pub fn workspace_inside(&self) -> &Path {
+        &self.inner.workspace_inside
+    }
+
     /// Release of the kernel inside.
     #[must_use]
     pub fn kernel(&self) -> &str {
@@ -221,6 +274,20 @@ impl Sandbox {
     #[must_use]
     pub fn timings_ms(&self) -> (f64, f64) {
         (self.inner.launch_ms, self.inner.probe_ms)
+    }
+
+    /// Begins the time anew after which it ends for want of use.
+    ///
+    /// # Errors
+    /// When that time is over.
+    pub fn keep(&self) -> Result<(), SandboxError> {
+        self.inner.activity.touch()
+    }
+
+    /// Whether it was ended because nobody used it.
+    #[must_use]
+    pub fn was_idle(&self) -> bool {
+        self.inner.activity.ended()
     }
 
     /// How the guest ended, if it did.
@@ -280,6 +347,14 @@ impl Sandbox {
         &self.inner.link
     }
 
+    pub(crate) fn activity(&self) -> &Arc<Activity> {
+        &self.inner.activity
+    }
+
+    pub(crate) fn disk(&self) -> Option<&Arc<DiskWatch>> {
+        self.inner.disk.as_ref()
+    }
+
     pub(crate) fn exec_limits(&self) -> &ExecLimits {
         &self.inner.exec_limits
     }
@@ -289,11 +364,14 @@ impl Sandbox {
     }
 }
 
+/// Release of this machine's kernel.
+fn host_kernel() -> String {
+    rustix::system::uname().release().to_string_lossy().into_owned()
+}
+
 /// Unique on this machine while it runs: marks what belongs to this sandbox.
 fn sandbox_id() -> String {
     use std::sync::atomic::{AtomicU64, Ordering};
     static COUNTER: AtomicU64 = AtomicU64::new(0);
-    let pid = std::process::id();
-    let started = crate::cgroup::start_ticks(pid).unwrap_or_default();
-    format!("{pid}-{started}-{}", COUNTER.fetch_add(1, Ordering::Relaxed))
+    format!("{}-{}", crate::cgroup::owner_mark(), COUNTER.fetch_add(1, Ordering::Relaxed))
 }

@@ -73,7 +73,11 @@ pub fn referenced_blobs(payload: &Payload) -> Vec<BlobRef> {
             | Context::CompactionFailed(_),
         )
         | Payload::Sandbox(
-            Sandbox::Started(_) | Sandbox::Stopped(_) | Sandbox::LimitHit(_) | Sandbox::NetworkAttempted(_),
+            Sandbox::Started(_)
+            | Sandbox::Stopped(_)
+            | Sandbox::LimitHit(_)
+            | Sandbox::NetworkAttempted(_)
+            | Sandbox::Connection(_),
         )
         | Payload::Workspace(Workspace::Snapshotted(_) | Workspace::SnapshotFailed(_))
         | Payload::Summary(Summary::Written(_))

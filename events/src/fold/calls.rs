@@ -42,6 +42,14 @@ pub struct OpenCall {
     pub approval: CallApproval,
 }
 
+impl OpenCall {
+    /// Whether it was begun and may have changed files.
+    #[must_use]
+    pub fn may_have_written(&self) -> bool {
+        self.progress == CallProgress::Begun(ToolEffect::Writes)
+    }
+}
+
 #[derive(Deserialize)]
 struct Block<'a> {
     #[serde(rename = "type")]

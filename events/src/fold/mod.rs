@@ -131,8 +131,11 @@ pub async fn continue_until(
     }
 }
 
-/// Refuses an event that is not the next one of the history.
-fn follows(history: &History, state: &SessionState, envelope: &Envelope) -> Result<(), LogError> {
+/// Refuses an event that is not the next one of the history behind `state`, in whichever stream it is.
+///
+/// # Errors
+/// [`LogError::Damaged`] with its place.
+pub fn follows(history: &History, state: &SessionState, envelope: &Envelope) -> Result<(), LogError> {
     let (stream, seq) = history.at(state.next_place());
     // Without its parent a fork's first event is linked to nothing that was read.
     let is_alone = state.head.is_none() && envelope.kind == "session.forked";

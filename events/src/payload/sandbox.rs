@@ -14,6 +14,8 @@ subject! {
         LimitHit(SandboxLimitHit) = "sandbox.limit_hit", 1;
         /// Something reached for the network.
         NetworkAttempted(SandboxNetworkAttempted) = "sandbox.network_attempted", 1;
+        /// A connection through the proxy ended, or was refused by it.
+        Connection(SandboxConnection) = "sandbox.connection", 1;
     }
 }
 
@@ -70,4 +72,29 @@ pub struct SandboxNetworkAttempted {
     pub destination: String,
     /// Whether policy let it through.
     pub allowed: bool,
+}
+
+/// A connection through the proxy, once it is over.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SandboxConnection {
+    /// The call it happened in, as far as the sandbox says; a hint, since a command can lie about it.
+    pub call: Option<CallId>,
+    /// The name or address that was asked for.
+    pub host: String,
+    /// The port.
+    pub port: u16,
+    /// `connect` (a tunnel), `http`, or `tls` (ended at the proxy, to add a credential).
+    pub how: String,
+    /// Whether policy let it through.
+    pub allowed: bool,
+    /// Why not, or how it failed; empty when there is nothing to say.
+    pub why: String,
+    /// What went out, in bytes.
+    pub sent_bytes: u64,
+    /// What came back, in bytes.
+    pub received_bytes: u64,
+    /// The entry whose credential the proxy added.
+    pub credential: Option<String>,
+    /// From the request to the end, in milliseconds.
+    pub duration_ms: u64,
 }

@@ -311,6 +311,19 @@ fn sandboxes() -> Vec<Payload> {
         sandbox::SandboxStopped { why: text("killed"), unexpected: true }.into(),
         sandbox::SandboxLimitHit { call: Some(call()), limit: text("memory"), detail: text("4 GiB") }.into(),
         sandbox::SandboxNetworkAttempted { call: None, destination: text("198.51.100.7:443"), allowed: false }.into(),
+        sandbox::SandboxConnection {
+            call: Some(call()),
+            host: text("api.example.com"),
+            port: 443,
+            how: text("tls"),
+            allowed: true,
+            why: String::new(),
+            sent_bytes: 1_204,
+            received_bytes: 88_310,
+            credential: Some(text("api.example.com")),
+            duration_ms: 412,
+        }
+        .into(),
         workspace::WorkspaceSnapshotted {
             tree: text("4b825dc642cb6eb9a060e54bf8d69288fbee4904"),
             previous: Some(text("da39a3ee5e6b4b0d3255bfef95601890afd80709")),

@@ -45,6 +45,12 @@ pub(super) fn sandbox_unit(event: &Sandbox) -> Option<Unit> {
         Sandbox::NetworkAttempted(attempt) => {
             Some(Unit::failure(format!("network: {} refused by policy", attempt.destination)))
         }
+        Sandbox::Connection(used) if used.allowed => {
+            Some(Unit::note(format!("network: reached {}:{}", used.host, used.port)))
+        }
+        Sandbox::Connection(used) => {
+            Some(Unit::failure(format!("network: {}:{} refused: {}", used.host, used.port, used.why)))
+        }
         Sandbox::Stopped(stopped) if stopped.unexpected => {
             Some(Unit::failure(format!("the sandbox is gone: {}", stopped.why)))
         }

@@ -211,6 +211,7 @@ impl SessionCursor {
         let call = match sandbox {
             Sandbox::LimitHit(hit) => hit.call.as_ref(),
             Sandbox::NetworkAttempted(attempt) => attempt.call.as_ref(),
+            Sandbox::Connection(used) => used.call.as_ref(),
             Sandbox::Started(_) | Sandbox::Stopped(_) => None,
         };
         let call = call.map(|call| self.calls.get(call)).unwrap_or_default();

@@ -17,7 +17,7 @@ use crate::forking::logged;
 use crate::snapshots::{SnapshotKeeper, SnapshotPublisher};
 use crate::tools::{Background, BackgroundEnd, ToolImage};
 use retrace_events::control::Inbox;
-use retrace_events::log::{Claim, ClaimError};
+use retrace_events::log::Claim;
 use retrace_events::payload::Workspace;
 use retrace_events::payload::context::ContextImageAttached;
 use retrace_events::payload::session::{SessionConfigured, SessionStarted};
@@ -236,13 +236,18 @@ impl Agent {
         if let Err(error) = self.log_background_ends().await {
             tracing::warn!(%error, "the end of a background command is not in the log");
         }
+        if let Some(sandbox) = self.workroom.ready().cloned() {
+            sandbox.shutdown().await;
+            if let Some(connections) = sandbox.connections()
+                && let Err(error) = self.log_last_connections(&connections).await
+            {
+                tracing::warn!(%error, "the last connections are not in the log");
+            }
+        }
         self.parts.checkpoints.left(self.writer.stream(), &self.state);
         self.past.close().await;
         self.parts.checkpoints.settled().await;
         self.publisher.close().await;
-        if let Workroom::Ready(sandbox) = self.workroom {
-            sandbox.shutdown().await;
-        }
     }
 
     /// What is to be logged of commands in the background that are gone with whoever ran them.
@@ -286,12 +291,9 @@ pub(super) fn attached(image: ToolImage, call: Option<retrace_events::CallId>) -
 }
 
 async fn claim(parts: &AgentParts, stream: &StreamId) -> Result<Claim, AgentError> {
-    parts.log.claim(stream, &parts.holder).await.map_err(|error| match error {
-        ClaimError::Held(holder) => AgentError::Held { stream: stream.clone(), holder: Box::new(holder) },
-        ClaimError::Log(error) => error.into(),
-    })
+    parts.log.claim(stream, &parts.holder).await.map_err(|error| AgentError::unclaimed(stream, error))
 }
 
 pub(super) fn wish<'a>(parts: &'a AgentParts, workspace: &'a Path, settings: &'a Settings) -> SandboxWish<'a> {
-    SandboxWish { workspace, settings, guest_dir: &parts.guest_dir, expose: &parts.expose, mask: &parts.mask }
+    SandboxWish { workspace, settings, guest_dir: &parts.guest_dir, setup: &parts.sandboxes }
 }

@@ -141,7 +141,7 @@ impl Agent {
         let redact = |text: &str| redactor.redact(text).into_owned();
         // Images stand before the result they belong to; the fold gives them to it.
         let images = result.images.into_iter().map(|image| (attached(image, Some(call.clone())).into(), None));
-        let writes = self.state.calls.iter().any(|open| open.id == call && may_write(open));
+        let writes = self.state.calls.iter().any(|open| open.id == call && open.may_have_written());
         let mut batch = if writes { self.files_after(&call).await } else { Vec::new() };
         batch.extend(images);
         let finished = ToolFinished {
@@ -157,6 +157,7 @@ impl Agent {
         if let Some((limit, detail)) = result.limit_hit {
             batch.push((SandboxLimitHit { call: Some(call.clone()), limit, detail }.into(), None));
         }
+        batch.extend(self.connections());
         if let Some(items) = result.plan {
             let items = items.into_iter().map(|item| PlanItem { text: redact(&item.text), ..item }).collect();
             batch.push((SessionPlanned { call: call.clone(), items }.into(), None));
@@ -183,9 +184,4 @@ impl Agent {
         self.append(batch).await?;
         Ok(())
     }
-}
-
-/// Whether a call was begun that may change files.
-fn may_write(call: &OpenCall) -> bool {
-    call.progress == CallProgress::Begun(ToolEffect::Writes)
 }

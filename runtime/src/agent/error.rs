@@ -2,7 +2,7 @@
 
 use crate::context::{EpochError, RenderError};
 use crate::travelling::ShareError;
-use retrace_events::log::Holder;
+use retrace_events::log::{ClaimError, Holder};
 use retrace_events::{LogError, StreamId};
 use retrace_sandbox::SandboxError;
 use retrace_sandbox::snapshot::SnapshotError;
@@ -65,6 +65,16 @@ pub enum AgentError {
     /// The context cannot be written down.
     #[error(transparent)]
     Epoch(#[from] EpochError),
+}
+
+impl AgentError {
+    /// That `stream` could not be claimed.
+    pub(crate) fn unclaimed(stream: &StreamId, error: ClaimError) -> Self {
+        match error {
+            ClaimError::Held(holder) => Self::Held { stream: stream.clone(), holder: Box::new(holder) },
+            ClaimError::Log(error) => error.into(),
+        }
+    }
 }
 
 /// Who holds a session, for people. The holder's words come from another process: whoever shows them cleans them.

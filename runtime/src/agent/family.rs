@@ -9,8 +9,7 @@ use super::budget::{Used, used};
 use super::error::AgentError;
 use retrace_events::log::StreamFilter;
 use retrace_events::payload::settings::Budget;
-use retrace_events::payload::{Payload, Session};
-use retrace_events::{Class, Event, EventLog, LogError, StreamId, fold};
+use retrace_events::{Class, EventLog, LogError, StreamId, fold, history};
 use std::collections::HashMap;
 
 /// How far up a line of forks is followed.
@@ -45,7 +44,7 @@ pub(super) async fn usage(log: &dyn EventLog, session: &StreamId) -> Result<Fami
         StreamFilter { tenant: Some(session.tenant.clone()), class: Some(Class::Session), ..StreamFilter::default() };
     let mut parents: HashMap<StreamId, Option<StreamId>> = HashMap::new();
     for info in log.streams(&filter).await? {
-        let parent = parent_of(log, &info.stream).await?;
+        let parent = history::parent_of(log, &info.stream).await?;
         parents.insert(info.stream, parent);
     }
     let root = root_of(&parents, session);
@@ -56,15 +55,6 @@ pub(super) async fn usage(log: &dyn EventLog, session: &StreamId) -> Result<Fami
         family.sessions += 1;
     }
     Ok(family)
-}
-
-async fn parent_of(log: &dyn EventLog, stream: &StreamId) -> Result<Option<StreamId>, LogError> {
-    let Some(first) = log.read(stream, 0, 1).await?.into_iter().next() else { return Ok(None) };
-    let event = Event::decode(first)?;
-    Ok(match event.payload.known() {
-        Some(Payload::Session(Session::Forked(forked))) => Some(forked.parent.clone()),
-        _ => None,
-    })
 }
 
 /// The session at the top; a parent that is not in this log counts as one.

@@ -3,8 +3,7 @@
 
 use super::agent_handle::Agent;
 use super::error::AgentError;
-use retrace_events::fold::{CallProgress, ForkedPart, OpenCall, Stage};
-use retrace_events::payload::tool::ToolEffect;
+use retrace_events::fold::{ForkedPart, Stage};
 use retrace_events::payload::turn::TurnWarned;
 use retrace_events::{CallId, EventId, Payload};
 
@@ -24,7 +23,8 @@ impl Agent {
     /// Tells the model of a fork, whose context names its parent's workspace, where its own is.
     pub(super) async fn tell_of_fork(&mut self) -> Result<(), AgentError> {
         let Some(fork) = self.state.fork.as_ref().filter(|fork| !fork.told) else { return Ok(()) };
-        let moved = fork.left_workspace != self.state.workspace && self.state.epoch.is_some();
+        let moved =
+            fork.left_workspace != self.state.workspace && self.state.epoch.is_some() && self.shows_host_paths();
         let asks = self.state.turn.as_ref().is_some_and(|turn| matches!(turn.stage, Stage::Ask { .. }));
         if !moved || !asks {
             return Ok(());
@@ -37,6 +37,14 @@ impl Agent {
         let note = self.parts.redactor.redact(&note).into_owned();
         let rule = ForkedPart::WARNING.to_owned();
         self.append(vec![(TurnWarned { rule, note }.into(), None)]).await.map(drop)
+    }
+
+    /// Whether the workspace is at its own path for those who work in it. In a container it always is at the same one.
+    fn shows_host_paths(&self) -> bool {
+        match self.workroom.ready() {
+            Some(sandbox) => sandbox.workspace_inside() == self.workspace,
+            None => !matches!(self.settings.sandbox.as_str(), "container" | "krun"),
+        }
     }
 
     /// What there is to log of the files as the turn found them, before the first call that may change them.
@@ -52,8 +60,10 @@ impl Agent {
 
     /// What there is to log of the files where a turn is broken off in its calls.
     pub(super) async fn files_as_left(&mut self) -> Batch {
-        let writes = |call: &&OpenCall| call.progress == CallProgress::Begun(ToolEffect::Writes);
-        let Some(call) = self.state.calls.iter().find(writes).map(|call| call.id.clone()) else { return Batch::new() };
-        self.files_after(&call).await
+        let writing = self.state.calls.iter().find(|call| call.may_have_written()).map(|call| call.id.clone());
+        match writing {
+            Some(call) => self.files_after(&call).await,
+            None => Batch::new(),
+        }
     }
 }

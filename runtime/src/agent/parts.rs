@@ -1,6 +1,7 @@
 //! What an agent is made of, and what a session begins with.
 
 use super::live::LiveSender;
+use super::sandboxing::SandboxSetup;
 use crate::checkpoints::Checkpoints;
 use crate::claude::{ClaudeClient, ModelTable};
 use crate::permissions::Permissions;
@@ -35,10 +36,8 @@ pub struct AgentParts {
     pub guest_dir: PathBuf,
     /// What is remembered of the workspace's past.
     pub memory: Arc<dyn Memory>,
-    /// Host paths that the sandbox may read besides the usual ones.
-    pub expose: Vec<PathBuf>,
-    /// Names in the workspace that the sandbox must not read, such as `.env`.
-    pub mask: Vec<String>,
+    /// What sandboxes may see and use.
+    pub sandboxes: SandboxSetup,
     /// Which calls may be carried out without asking anybody.
     pub permissions: Arc<Permissions>,
     /// Whether somebody is there who can be asked. Where nobody is, "ask" means "no".

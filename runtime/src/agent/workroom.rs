@@ -14,7 +14,7 @@ use retrace_events::payload::sandbox::SandboxStopped;
 use retrace_events::payload::settings::Settings;
 use retrace_events::payload::turn::{TurnEnded, TurnOutcome};
 use retrace_events::{Payload, SessionState};
-use retrace_sandbox::Sandbox;
+use retrace_sandbox::{Sandbox, SandboxError};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use tokio::task::JoinHandle;
@@ -38,10 +38,7 @@ impl Workroom {
         let (log, plan, tree, into) = (Arc::clone(&parts.log), plan.clone(), tree.to_owned(), into.to_owned());
         Self::Coming(tokio::spawn(async move {
             fetch(log.as_ref(), &plan, &tree).await?;
-            let place = into.clone();
-            let restored = tokio::task::spawn_blocking(move || restore(&plan, &tree, &into)).await;
-            restored.map_err(|error| AgentError::Workspace { path: place, why: error.to_string() })??;
-            Ok(())
+            Ok(restore(&plan, &tree, &into).await.map(drop)?)
         }))
     }
 
@@ -58,7 +55,11 @@ impl Agent {
     /// The sandbox; waits for the workspace's files where they are still coming.
     pub(super) async fn sandbox(&mut self) -> Result<Sandbox, AgentError> {
         if let Workroom::Ready(sandbox) = &self.workroom {
-            return Ok(sandbox.clone());
+            match sandbox.keep() {
+                // Its end is told to whoever uses it.
+                Ok(()) => return Ok(sandbox.clone()),
+                Err(ended) => self.log_idle_end(&ended).await?,
+            }
         }
         if let Workroom::Coming(files) = std::mem::replace(&mut self.workroom, Workroom::Gone) {
             files.await.map_err(|error| self.unusable(error.to_string()))??;
@@ -69,6 +70,14 @@ impl Agent {
         self.workroom = Workroom::Ready(sandbox.clone());
         self.append(vec![(proven.into(), None)]).await?;
         Ok(sandbox)
+    }
+
+    /// The sandbox was ended for want of use: nothing was lost, and another is started when it is needed.
+    async fn log_idle_end(&mut self, ended: &SandboxError) -> Result<(), AgentError> {
+        self.workroom = Workroom::Gone;
+        let stopped = SandboxStopped { why: ended.to_string(), unexpected: false };
+        self.append(vec![(stopped.into(), None)]).await?;
+        Ok(())
     }
 
     fn unusable(&self, why: String) -> AgentError {
@@ -142,11 +151,6 @@ async fn finish_rewind(
     workspace: &Path,
 ) -> Result<Vec<Payload>, AgentError> {
     fetch(parts.log.as_ref(), plan, tree).await?;
-    let (plan, wanted, folder) = (plan.clone(), tree.to_owned(), workspace.to_owned());
-    let brought = tokio::task::spawn_blocking(move || bring(&plan, &wanted, &folder)).await;
-    let before = brought
-        .map_err(|error| AgentError::Workspace { path: workspace.to_owned(), why: error.to_string() })??
-        .before
-        .to_string();
+    let before = bring(plan, tree, workspace).await?.before.to_string();
     Ok(vec![logged(&before, Some(tree)).into(), logged(tree, Some(&before)).into()])
 }

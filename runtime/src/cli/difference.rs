@@ -9,7 +9,7 @@ use super::render::{Style, clean, units};
 use super::setup::Setup;
 use crate::checkpoints::Checkpoints;
 use crate::forking::{ForkPoint, Parting};
-use crate::snapshots::SnapshotPlan;
+use crate::snapshots::{SnapshotPlan, on_store};
 use clap::Args;
 use retrace_events::fold::FilesAt;
 use retrace_events::payload::{Payload, Tool, Turn};
@@ -120,11 +120,7 @@ async fn since(log: &dyn EventLog, point: &ForkPoint, parting: &Parting) -> Resu
 
 async fn changes(plan: &SnapshotPlan, from: &ForkPoint, to: &ForkPoint) -> Result<Vec<Change>, CliError> {
     let (before, after) = (tree(from)?, tree(to)?);
-    let dir = plan.dir.clone();
-    let found = tokio::task::spawn_blocking(move || -> Result<Vec<Change>, SnapshotError> {
-        SnapshotStore::open(&dir)?.changes(Some(&before), &after)
-    });
-    Ok(found.await.map_err(|error| CliError::new(Exit::Failed, error.to_string()))??)
+    Ok(on_store(plan, move |store, _| store.changes(Some(&before), &after)).await?)
 }
 
 fn tree(point: &ForkPoint) -> Result<TreeId, CliError> {

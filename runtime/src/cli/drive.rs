@@ -38,16 +38,6 @@ pub(crate) enum Which {
     },
 }
 
-impl Which {
-    /// The name of one that is in the log.
-    pub(crate) fn stream(&self) -> Option<&StreamId> {
-        match self {
-            Self::New(_) => None,
-            Self::Old { stream, .. } => Some(stream),
-        }
-    }
-}
-
 /// What the user says first.
 pub(crate) struct FirstPrompt<'a> {
     /// The words.

@@ -12,14 +12,14 @@ use super::session_name;
 use super::setup::Setup;
 use crate::agent::AgentError;
 use crate::forking::{NewFork, logged};
-use crate::snapshots::{SnapshotPlan, bring};
+use crate::snapshots::{SnapshotPlan, bring, on_store};
 use clap::Args;
 use retrace_events::fold::FilesAt;
-use retrace_events::log::{ClaimError, Holder};
+use retrace_events::log::Holder;
 use retrace_events::mint::SystemMint;
 use retrace_events::payload::session::SessionForkReason;
 use retrace_events::{Mint, StreamId};
-use retrace_sandbox::snapshot::{Brought, SnapshotError, TreeId};
+use retrace_sandbox::snapshot::{Brought, TreeId};
 use serde_json::json;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -72,7 +72,7 @@ impl RewindCommand {
             replaced: Some(found.to_string()),
         };
         let mut writer = beginning.write(&setup, fork).await?;
-        let brought = back(plan, tree, &workspace).await?;
+        let brought = bring(plan, tree, &workspace).await?;
         // Without it, whoever opens the session brings the files once more.
         writer.append(vec![(logged(tree, Some(&brought.before.to_string())).into(), None)]).await?;
         report(&setup, &beginning, &stream, &brought)?;
@@ -89,10 +89,7 @@ async fn claim(beginning: &Beginning) -> Result<retrace_events::log::Claim, CliE
     let holder = Holder::this_process("retrace rewind", SystemMint.now());
     let stream = &beginning.point.stream;
     let claimed = beginning.log.claim(stream, &holder).await;
-    claimed.map_err(|error| match error {
-        ClaimError::Held(holder) => AgentError::Held { stream: stream.clone(), holder: Box::new(holder) }.into(),
-        ClaimError::Log(error) => error.into(),
-    })
+    Ok(claimed.map_err(|error| AgentError::unclaimed(stream, error))?)
 }
 
 fn folder(workspace: &str) -> Result<PathBuf, CliError> {
@@ -104,21 +101,19 @@ fn folder(workspace: &str) -> Result<PathBuf, CliError> {
 
 /// The workspace as it is now, as a snapshot. Refused when it is not what the session left and `force` is not given.
 async fn look(plan: &SnapshotPlan, workspace: &Path, left: Option<&str>, force: bool) -> Result<TreeId, CliError> {
-    let (plan, folder, left) = (plan.clone(), workspace.to_owned(), left.and_then(|tree| tree.parse::<TreeId>().ok()));
-    let looked = tokio::task::spawn_blocking(move || -> Result<(TreeId, Option<Vec<PathBuf>>), SnapshotError> {
-        let store = plan.store()?;
+    let (folder, left) = (workspace.to_owned(), left.and_then(|tree| tree.parse::<TreeId>().ok()));
+    let looked = on_store(plan, move |store, plan| {
         let now = store.take(&folder, &plan.options, None)?.tree;
         let changed = match left {
             Some(left) if left != now && store.has(&left)? => {
                 Some(store.changes(Some(&left), &now)?.into_iter().map(|change| change.path).collect())
             }
-            Some(left) if left != now => Some(Vec::new()),
-            Some(_) => None,
-            None => Some(Vec::new()),
+            Some(left) if left == now => None,
+            Some(_) | None => Some(Vec::new()),
         };
         Ok((now, changed))
     });
-    let (now, changed) = looked.await.map_err(|error| CliError::new(Exit::Failed, error.to_string()))??;
+    let (now, changed): (TreeId, Option<Vec<PathBuf>>) = looked.await?;
     let Some(changed) = changed.filter(|_| !force) else { return Ok(now) };
     let shown: Vec<String> = changed.iter().take(NAMED).map(|path| clean::line(&path.display().to_string())).collect();
     let more = changed.len().saturating_sub(shown.len());
@@ -127,12 +122,6 @@ async fn look(plan: &SnapshotPlan, workspace: &Path, left: Option<&str>, force: 
     let folder = clean::line(&workspace.display().to_string());
     Err(CliError::new(Exit::Snapshot, format!("{folder} is not as the session left it{what}"))
         .hint("look at the changes; --force goes back all the same, and keeps the files as they are now as a snapshot"))
-}
-
-async fn back(plan: &SnapshotPlan, tree: &str, workspace: &Path) -> Result<Brought, CliError> {
-    let (plan, tree, folder) = (plan.clone(), tree.to_owned(), workspace.to_owned());
-    let brought = tokio::task::spawn_blocking(move || bring(&plan, &tree, &folder)).await;
-    Ok(brought.map_err(|error| CliError::new(Exit::Failed, error.to_string()))??)
 }
 
 fn report(setup: &Setup, beginning: &Beginning, stream: &StreamId, brought: &Brought) -> Result<(), CliError> {

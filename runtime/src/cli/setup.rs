@@ -5,7 +5,7 @@ use super::flags::SettingFlags;
 use super::invocation::Invocation;
 use super::output::Output;
 use super::render::{Detail, Style, Transcript, clean};
-use crate::agent::{AgentParts, LiveSender};
+use crate::agent::{AgentParts, LiveSender, SandboxSetup};
 use crate::checkpoints::Checkpoints;
 use crate::claude::{Auth, ClaudeClient, Endpoint, ModelTable};
 use crate::config::{CompactionChoice, Config, SnapshotChoice};
@@ -125,7 +125,7 @@ impl Setup {
                 Arc::clone(&log),
                 self.config.folders.state.clone(),
                 Arc::clone(&self.index_model),
-                mask.clone(),
+                mask,
             )),
             log,
             mint: Arc::new(SystemMint),
@@ -135,8 +135,7 @@ impl Setup {
             live: LiveSender::default(),
             cancel,
             guest_dir: self.config.folders.state.join("guest"),
-            expose: values.expose.value.clone(),
-            mask,
+            sandboxes: SandboxSetup::of(values),
             permissions: Arc::new(self.config.permissions(settings, settings.sandbox != "none")),
             attended: false,
             holder: Holder::this_process(&command_line(), SystemMint.now()),

@@ -61,6 +61,32 @@ pub enum Key {
     Expose,
     /// Names of files that commands may not read.
     Mask,
+    /// Memory of everything in the sandbox together.
+    Memory,
+    /// Processors' worth of time of everything in the sandbox together.
+    Cpus,
+    /// Processes and threads in the sandbox.
+    Processes,
+    /// What commands may add to the workspace.
+    Disk,
+    /// Size of `/tmp` and of the home folder in the sandbox.
+    Scratch,
+    /// Output of one command.
+    OutputSize,
+    /// CPU time of one process.
+    CpuTime,
+    /// The longest time that a command may ask for.
+    CommandTime,
+    /// After so long without work the sandbox ends.
+    IdleTime,
+    /// The image of containers and microVMs.
+    Image,
+    /// The socket of the container engine.
+    Engine,
+    /// The domains that commands may reach.
+    Network,
+    /// What the proxy adds to requests to a domain.
+    NetworkCredentials,
     /// Whether a session's process keeps the search index up to date.
     Index,
     /// The model that turns texts into vectors.
@@ -133,6 +159,19 @@ pub const KEYS: &[KeyInfo] = &[
     row(Key::SummaryModel, "summary_model", &["RETRACE_SUMMARY_MODEL"], None, Home::Config),
     row(Key::Expose, "expose", &["RETRACE_EXPOSE"], None, Home::Config),
     row(Key::Mask, "mask", &["RETRACE_MASK"], None, Home::Config),
+    row(Key::Memory, "limits.memory", &["RETRACE_MEMORY"], None, Home::Config),
+    row(Key::Cpus, "limits.cpus", &["RETRACE_CPUS"], None, Home::Config),
+    row(Key::Processes, "limits.processes", &["RETRACE_PROCESSES"], None, Home::Config),
+    row(Key::Disk, "limits.disk", &["RETRACE_DISK"], None, Home::Config),
+    row(Key::Scratch, "limits.scratch", &["RETRACE_SCRATCH"], None, Home::Config),
+    row(Key::OutputSize, "limits.output", &["RETRACE_OUTPUT"], None, Home::Config),
+    row(Key::CpuTime, "limits.cpu_time", &["RETRACE_CPU_TIME"], None, Home::Config),
+    row(Key::CommandTime, "limits.time", &["RETRACE_COMMAND_TIME"], None, Home::Config),
+    row(Key::IdleTime, "limits.idle_time", &["RETRACE_IDLE_TIME"], None, Home::Config),
+    row(Key::Image, "image", &["RETRACE_IMAGE"], None, Home::Config),
+    row(Key::Engine, "engine", &["RETRACE_CONTAINER_SOCKET"], None, Home::Config),
+    row(Key::Network, "network", &["RETRACE_NETWORK"], None, Home::Config),
+    row(Key::NetworkCredentials, "network_credentials", &["RETRACE_NETWORK_CREDENTIALS"], None, Home::Config),
     row(Key::Index, "index", &["RETRACE_INDEX"], None, Home::Config),
     row(Key::EmbedModel, "embed_model", &["RETRACE_EMBED_MODEL"], None, Home::Config),
     row(Key::Snapshots, "snapshots", &["RETRACE_SNAPSHOTS"], None, Home::Config),

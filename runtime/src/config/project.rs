@@ -77,6 +77,18 @@ fn judge(values: &Values, entry: &Entry) -> Result<Verdict, Misfit> {
         Key::Sandbox => stricter(choice::sandbox(raw, values.sandbox.value)?, values.sandbox.value),
         // The later mode is the stricter one.
         Key::Approvals => lower(Some(Reverse(choice::approvals(raw)?)), Some(Reverse(values.approvals.value))),
+        Key::Memory => {
+            // As much as any backend has when nothing is said; a container's own default may be less.
+            lower(Some(raw.size_bytes()?), Some(values.sandboxes.limits().memory()))
+        }
+        Key::Cpus => lower(raw.limit(Raw::cpus_percent)?, values.sandboxes.cpus_percent.value),
+        Key::Processes => lower(Some(raw.number()?), Some(values.sandboxes.processes.value)),
+        Key::Disk => lower(raw.limit(Raw::size_bytes)?, values.sandboxes.disk_bytes.value),
+        Key::Scratch => lower(Some(raw.size_bytes()?), Some(values.sandboxes.scratch_bytes.value)),
+        Key::OutputSize => lower(Some(raw.size_bytes()?), Some(values.sandboxes.output_bytes.value)),
+        Key::CpuTime => lower(Some(raw.time_ms()?), Some(values.sandboxes.cpu_time_ms.value)),
+        Key::CommandTime => lower(Some(raw.time_ms()?), Some(values.sandboxes.command_time_ms.value)),
+        Key::IdleTime => lower(raw.limit(Raw::time_ms)?, values.sandboxes.idle_ms.value),
         Key::Mask => raw.names().map(|_| Verdict::Tightens)?,
         Key::Model
         | Key::Thinking
@@ -92,6 +104,10 @@ fn judge(values: &Values, entry: &Entry) -> Result<Verdict, Misfit> {
         | Key::Summaries
         | Key::SummaryModel
         | Key::Expose
+        | Key::Image
+        | Key::Engine
+        | Key::Network
+        | Key::NetworkCredentials
         | Key::Index
         | Key::EmbedModel
         | Key::Snapshots => Verdict::NotHere,

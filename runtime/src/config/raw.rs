@@ -2,6 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
+/// Sizes are below this; the parser makes the largest number of what is too large for one.
+const MAX_SIZE_BYTES: u64 = 1 << 60;
+
 /// A value before anybody knows what key it is for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Raw {
@@ -95,6 +98,40 @@ impl Raw {
             Ok(ms) if ms > 0 => Ok(ms),
             _ => Err(misfit()),
         }
+    }
+
+    /// A size, in bytes.
+    pub(super) fn size_bytes(&self) -> Result<u64, Misfit> {
+        let misfit = || "must be a size with a unit, like `512 MiB` or `2GB`".to_owned();
+        let Self::Text(text) = self else { return Err(misfit()) };
+        // A bare number would be bytes, which nobody means.
+        if !text.trim().ends_with(|last: char| last.is_ascii_alphabetic()) {
+            return Err(misfit());
+        }
+        match text.trim().parse::<bytesize::ByteSize>() {
+            Ok(size) if (1..MAX_SIZE_BYTES).contains(&size.as_u64()) => Ok(size.as_u64()),
+            _ => Err(misfit()),
+        }
+    }
+
+    /// A number of processors, in hundredths.
+    pub(super) fn cpus_percent(&self) -> Result<u32, Misfit> {
+        let misfit = || "must be a number of processors like `2` or `0.5`".to_owned();
+        let number: f64 = match self {
+            Self::Text(text) | Self::Decimal(text) => text.trim().parse().map_err(|_| misfit())?,
+            Self::Integer(number) => f64::from(i32::try_from(*number).map_err(|_| misfit())?),
+            Self::Bool(_) | Self::List(_) => return Err(misfit()),
+        };
+        let percent = (number * 100.0).round();
+        // In bounds a float of whole value is a whole number.
+        if (1.0..=1_000_000.0).contains(&percent) { Ok(percent as u32) } else { Err(misfit()) }
+    }
+
+    /// Several lines of text; in one text they are separated by commas.
+    pub(super) fn lines(&self) -> Result<Vec<String>, Misfit> {
+        let lines = self.list(',')?;
+        let fits = |line: &String| !line.is_empty() && line.len() <= 1_000 && !line.chars().any(char::is_control);
+        if lines.iter().all(fits) { Ok(lines) } else { Err("must be a list of lines of text".to_owned()) }
     }
 
     /// A path: `~/` is the home folder, and what is relative starts at `base`.

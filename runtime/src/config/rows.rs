@@ -81,6 +81,26 @@ impl Config {
                 typed(key, &values.expose, json!(paths))
             }
             Key::Mask => self.mask_row(),
+            Key::Memory => {
+                optional(key, &values.sandboxes.memory_bytes, "512 MiB in containers and microVMs, else 4 GiB", size)
+            }
+            Key::Cpus => optional(key, &values.sandboxes.cpus_percent, "all", |percent| json!(cpus(*percent))),
+            Key::Processes => typed(key, &values.sandboxes.processes, json!(values.sandboxes.processes.value)),
+            Key::Disk => optional(key, &values.sandboxes.disk_bytes, "none", size),
+            Key::Scratch => typed(key, &values.sandboxes.scratch_bytes, size(&values.sandboxes.scratch_bytes.value)),
+            Key::OutputSize => typed(key, &values.sandboxes.output_bytes, size(&values.sandboxes.output_bytes.value)),
+            Key::CpuTime => typed(key, &values.sandboxes.cpu_time_ms, json!(time(values.sandboxes.cpu_time_ms.value))),
+            Key::CommandTime => {
+                typed(key, &values.sandboxes.command_time_ms, json!(time(values.sandboxes.command_time_ms.value)))
+            }
+            Key::IdleTime => optional(key, &values.sandboxes.idle_ms, "none", |ms| json!(time(*ms))),
+            Key::Image => optional(key, &values.sandboxes.image, "retrace's own", |image| json!(image)),
+            Key::Engine => optional(key, &values.sandboxes.engine, "found", |socket| json!(socket.to_string_lossy())),
+            Key::Network => typed(key, &values.sandboxes.network, json!(values.sandboxes.network.value)),
+            Key::NetworkCredentials => {
+                let lines: Vec<String> = values.sandboxes.credentials.value.iter().map(ToString::to_string).collect();
+                typed(key, &values.sandboxes.credentials, json!(lines))
+            }
             Key::Index => typed(key, &values.index, json!(values.index.value)),
             Key::Snapshots => plain(key, &values.snapshots),
             Key::EmbedModel => optional(key, &values.embed_model, "none", |model| json!(model)),
@@ -151,6 +171,15 @@ fn dollars(micro: u64) -> String {
     let text = format!("{}.{:06}", micro / 1_000_000, micro % 1_000_000);
     let keep = text.trim_end_matches('0').len().max(text.len() - 4);
     text[..keep].to_owned()
+}
+
+/// A size as it can be written.
+fn size(bytes: &u64) -> Value {
+    json!(bytesize::ByteSize(*bytes).display().iec().to_string())
+}
+
+fn cpus(percent: u32) -> String {
+    (f64::from(percent) / 100.0).to_string()
 }
 
 fn time(ms: u64) -> String {

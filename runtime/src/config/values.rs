@@ -6,6 +6,7 @@ use super::error::ConfigError;
 use super::key::Key;
 use super::origin::{Origin, Sourced};
 use super::raw::{Misfit, Raw};
+use super::sandbox_values::{self, SandboxValues};
 use crate::claude::Secret;
 use crate::permissions::ApprovalMode;
 use retrace_events::payload::settings::Budget;
@@ -91,6 +92,8 @@ pub struct Values {
     pub expose: Sourced<Vec<PathBuf>>,
     /// Names of files that commands may not read, beside those that are always masked.
     pub mask: Vec<Sourced<String>>,
+    /// What sandboxes may use and reach.
+    pub sandboxes: SandboxValues,
     /// Whether the process that runs a session keeps the search index up to date.
     pub index: Sourced<bool>,
     /// The embedding model: a folder (a path with a slash) or the name of one to download; `None` searches by words only.
@@ -132,6 +135,7 @@ impl Values {
             summary_model: Sourced::default(None),
             expose: Sourced::default(Vec::new()),
             mask: Vec::new(),
+            sandboxes: SandboxValues::default(),
             index: Sourced::default(true),
             embed_model: Sourced::default(None),
             snapshots: Sourced::default(SnapshotChoice::On),
@@ -177,6 +181,21 @@ impl Values {
             Key::Summaries => self.summaries = Sourced::new(SummaryChoice::parse(raw)?, origin),
             Key::SummaryModel => self.summary_model = Sourced::new(raw.limit(|raw| raw.line(200))?, origin),
             Key::Expose => self.expose = Sourced::new(raw.paths(base)?, origin),
+            Key::Memory => self.sandboxes.memory_bytes = Sourced::new(Some(raw.size_bytes()?), origin),
+            Key::Cpus => self.sandboxes.cpus_percent = Sourced::new(raw.limit(Raw::cpus_percent)?, origin),
+            Key::Processes => self.sandboxes.processes = Sourced::new(raw.number()?, origin),
+            Key::Disk => self.sandboxes.disk_bytes = Sourced::new(raw.limit(Raw::size_bytes)?, origin),
+            Key::Scratch => self.sandboxes.scratch_bytes = Sourced::new(raw.size_bytes()?, origin),
+            Key::OutputSize => self.sandboxes.output_bytes = Sourced::new(raw.size_bytes()?, origin),
+            Key::CpuTime => self.sandboxes.cpu_time_ms = Sourced::new(raw.time_ms()?, origin),
+            Key::CommandTime => self.sandboxes.command_time_ms = Sourced::new(raw.time_ms()?, origin),
+            Key::IdleTime => self.sandboxes.idle_ms = Sourced::new(raw.limit(Raw::time_ms)?, origin),
+            Key::Image => self.sandboxes.image = Sourced::new(raw.limit(|raw| raw.line(1_000))?, origin),
+            Key::Engine => self.sandboxes.engine = Sourced::new(raw.limit(sandbox_values::engine)?, origin),
+            Key::Network => self.sandboxes.network = Sourced::new(sandbox_values::domains(raw)?, origin),
+            Key::NetworkCredentials => {
+                self.sandboxes.credentials = Sourced::new(sandbox_values::credentials(raw)?, origin);
+            }
             Key::Index => self.index = Sourced::new(raw.switch()?, origin),
             Key::EmbedModel => self.embed_model = Sourced::new(raw.limit(|raw| raw.line(1_000))?, origin),
             Key::Snapshots => self.snapshots = Sourced::new(SnapshotChoice::parse(raw)?, origin),

@@ -1,8 +1,8 @@
 //! Which sessions were forked from which.
 
+use retrace_events::history::parent_of;
 use retrace_events::log::StreamFilter;
-use retrace_events::payload::{Payload, Session};
-use retrace_events::{Class, Event, EventLog, LogError, StreamId};
+use retrace_events::{Class, EventLog, LogError, StreamId};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The sessions of a log, and where forks come from.
@@ -89,13 +89,4 @@ pub(crate) async fn ancestors(log: &dyn EventLog, stream: &StreamId) -> Result<(
     }
     found.reverse();
     Ok((found, true))
-}
-
-/// What `stream` was forked from.
-async fn parent_of(log: &dyn EventLog, stream: &StreamId) -> Result<Option<StreamId>, LogError> {
-    let Some(first) = log.read(stream, 0, 1).await?.into_iter().next() else { return Ok(None) };
-    match Event::decode(first)?.payload.known() {
-        Some(Payload::Session(Session::Forked(forked))) => Ok(Some(forked.parent.clone())),
-        Some(_) | None => Ok(None),
-    }
 }

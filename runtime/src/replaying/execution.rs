@@ -12,7 +12,7 @@ use super::recorded_call::{CallReader, Came, RecordedCall};
 use super::replayed_call::{CallVerdict, ReplayedCall};
 use super::stage::{Stage, StageParts};
 use super::summary::ExecutionSummary;
-use crate::snapshots::{SnapshotPlan, fetch};
+use crate::snapshots::{SnapshotPlan, fetch, on_store};
 use crate::travelling::ShareError;
 use retrace_events::payload::tool::ToolFinished;
 use retrace_events::{CallId, Envelope, Event, EventLog, History, StreamId};
@@ -280,9 +280,7 @@ impl Execution {
 
 /// Whether a snapshot is in the store here; where it is beside the log, it is fetched.
 async fn at_hand(log: &dyn EventLog, plan: &SnapshotPlan, tree: TreeId) -> Result<bool, ExecuteError> {
-    let store = plan.clone();
-    let known = tokio::task::spawn_blocking(move || store.store()?.has(&tree)).await;
-    if known.map_err(|error| ExecuteError::Broken(error.to_string()))?? {
+    if on_store(plan, move |store, _| store.has(&tree)).await? {
         return Ok(true);
     }
     match fetch(log, plan, &tree.to_string()).await {

@@ -9,6 +9,7 @@ use super::not_compared::NotCompared;
 use super::pointers::pointed_at;
 use super::recorded_call::RecordedCall;
 use super::replayed_call::{CallVerdict, ReplayedCall};
+use super::stage::blocking;
 use super::stage::text_of;
 use crate::tools::ToolResult;
 use retrace_events::payload::tool::{ToolEffect, ToolFinished};
@@ -106,11 +107,7 @@ impl Execution {
 
     async fn compare_trees(&self, logged: TreeId, now: TreeId) -> Result<FilesLikeness, ExecuteError> {
         let (store, places) = (self.stage.store().clone(), self.places.clone());
-        let work = move || compare_files(&store, &logged, &now, &places);
-        match tokio::task::spawn_blocking(work).await {
-            Ok(likeness) => Ok(likeness?),
-            Err(error) => Err(ExecuteError::Broken(error.to_string())),
-        }
+        blocking(move || compare_files(&store, &logged, &now, &places)).await
     }
 }
 

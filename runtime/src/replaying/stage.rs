@@ -5,7 +5,7 @@ use super::execute_error::ExecuteError;
 use super::fresh_folder::FreshFolder;
 use super::moved_input::moved_input;
 use super::recorded_call::RecordedCall;
-use crate::agent::{SandboxWish, start_sandbox};
+use crate::agent::{SandboxSetup, SandboxWish, start_sandbox};
 use crate::snapshots::SnapshotPlan;
 use crate::tools::{Background, NoMemory, ToolContext, ToolFailure, ToolResult, named};
 use retrace_events::log::SqliteLog;
@@ -33,10 +33,8 @@ pub struct StageParts {
     pub folder: PathBuf,
     /// Where the sandbox's guest is unpacked.
     pub guest_dir: PathBuf,
-    /// Host paths that the sandbox may read besides the usual ones.
-    pub expose: Vec<PathBuf>,
-    /// Names in the workspace that the sandbox must not read.
-    pub mask: Vec<String>,
+    /// What the sandbox may see and use.
+    pub sandboxes: SandboxSetup,
     /// Takes secrets out of outputs.
     pub redactor: Arc<Redactor>,
     /// Stops everything.
@@ -261,12 +259,11 @@ pub(super) async fn text_of(
 }
 
 async fn sandbox(parts: &StageParts, workspace: &Path, settings: &Settings) -> Result<Sandbox, ExecuteError> {
-    let wish =
-        SandboxWish { workspace, settings, guest_dir: &parts.guest_dir, expose: &parts.expose, mask: &parts.mask };
+    let wish = SandboxWish { workspace, settings, guest_dir: &parts.guest_dir, setup: &parts.sandboxes };
     Ok(start_sandbox(&wish).await?)
 }
 
-async fn blocking<T: Send + 'static>(
+pub(super) async fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, SnapshotError> + Send + 'static,
 ) -> Result<T, ExecuteError> {
     match tokio::task::spawn_blocking(work).await {

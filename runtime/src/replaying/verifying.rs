@@ -5,7 +5,7 @@
 
 use crate::context::{RenderError, render, render_compaction};
 use retrace_events::payload::{Context, Payload, Turn};
-use retrace_events::{Event, EventId, EventLog, Hash, History, LogError, SessionState, StreamId, verify};
+use retrace_events::{Event, EventId, EventLog, Hash, History, LogError, SessionState, StreamId, fold, verify};
 
 /// How many events are read at a time.
 const PAGE: usize = 1_000;
@@ -96,7 +96,7 @@ pub async fn verify_session(log: &dyn EventLog, stream: &StreamId) -> Result<Rep
             break;
         }
         for envelope in page {
-            follows(&history, &state, &envelope)?;
+            fold::follows(&history, &state, &envelope)?;
             let event = Event::decode(envelope).map_err(LogError::from)?;
             if state.next_place() >= history.own_from() {
                 requests.extend(check(&state, &event)?);
@@ -114,15 +114,6 @@ pub async fn verify_session(log: &dyn EventLog, stream: &StreamId) -> Result<Rep
     })
 }
 
-/// Refuses an event that does not follow from those before it, in whichever stream they are.
-fn follows(history: &History, state: &SessionState, envelope: &retrace_events::Envelope) -> Result<(), LogError> {
-    let (stream, seq) = history.at(state.next_place());
-    if envelope.seq == seq && envelope.prev_hash == state.head_hash() {
-        return Ok(());
-    }
-    let what = "it does not follow from the event before it".to_owned();
-    Err(LogError::Damaged { stream: stream.subject(), seq, what })
-}
 /// Whether `event` is what came of a request that another program made.
 fn is_imported(before: &SessionState, event: &Event) -> bool {
     let request = match event.payload.known() {

@@ -8,7 +8,7 @@ mod snapshot_keeper;
 mod snapshot_plan;
 mod snapshot_publisher;
 
-pub(crate) use giving_back::{bring, fetch, restore};
+pub(crate) use giving_back::{bring, fetch, on_store, restore};
 pub(crate) use snapshot_keeper::SnapshotKeeper;
 pub use snapshot_plan::SnapshotPlan;
 pub(crate) use snapshot_publisher::SnapshotPublisher;

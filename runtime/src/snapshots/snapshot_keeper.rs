@@ -32,10 +32,8 @@ impl SnapshotKeeper {
         if self.turn == Some(turn) {
             return;
         }
-        let Some(plan) = self.plan.clone() else { return };
         self.turn = Some(turn);
-        let (workspace, previous) = (self.workspace.clone(), tree_of(files));
-        self.coming = Some(tokio::task::spawn_blocking(move || take(&plan, &workspace, previous)));
+        self.coming = self.begin(files);
     }
 
     /// What there is to log of the files as the turn began: nothing when they are what the log says already.
@@ -46,15 +44,16 @@ impl SnapshotKeeper {
 
     /// Takes a snapshot after a call that may have written: what there is to log of it.
     pub(crate) async fn after(&mut self, call: &CallId, files: &FilesAt) -> Option<Payload> {
-        let plan = self.plan.clone()?;
-        let (workspace, previous) = (self.workspace.clone(), tree_of(files));
-        let taken = tokio::task::spawn_blocking(move || take(&plan, &workspace, previous)).await;
+        let taken = self.begin(files)?.await;
         logged(taken.unwrap_or_else(|error| Err(error.to_string())), files, Some(call.clone()))
     }
-}
 
-fn tree_of(files: &FilesAt) -> Option<TreeId> {
-    files.tree().and_then(|tree| tree.parse().ok())
+    /// Begins to take a snapshot of files that were `files`, where any are taken.
+    fn begin(&self, files: &FilesAt) -> Option<JoinHandle<Taken>> {
+        let (plan, workspace) = (self.plan.clone()?, self.workspace.clone());
+        let previous = files.tree().and_then(|tree| tree.parse().ok());
+        Some(tokio::task::spawn_blocking(move || take(&plan, &workspace, previous)))
+    }
 }
 
 fn take(plan: &SnapshotPlan, workspace: &Path, previous: Option<TreeId>) -> Taken {

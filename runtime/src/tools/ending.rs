@@ -89,6 +89,11 @@ fn in_words(limit: LimitHit, timeout_ms: u64, limits: &Limits) -> String {
         LimitHit::Output => (of_sandbox(), "the command wrote too much output"),
         LimitHit::Cpu => (of_sandbox(), "a process used too much CPU time"),
         LimitHit::FileSize => (of_sandbox(), "a file became too large"),
+        LimitHit::Disk => (
+            of_sandbox(),
+            "the workspace grew by too much, or the disk is nearly full; what was written is still there: delete what is not needed",
+        ),
+        LimitHit::Idle => (of_sandbox(), "nobody used the sandbox for a while"),
     };
     match amount {
         Some(amount) => format!("{name} ({amount}): {what}"),

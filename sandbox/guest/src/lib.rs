@@ -6,11 +6,14 @@
 //! Invariants:
 //! - every file operation stays beneath the workspace root (`openat2` with `RESOLVE_BENEATH`), whatever the path says;
 //! - when a call has ended, no process of that call is left, whatever it did (`setsid`, double fork, cleared environ);
+//! - when the host is gone (its end of the pipe closed, or no word from it for too long), everything inside ends;
 //! - nothing that comes over the wire can make the guest panic or allocate more than the bounds in [`frame`].
 //!
 //! It does not isolate anything by itself: that is the work of the backend that starts it.
 
+pub mod confine;
 pub mod frame;
+pub mod machine;
 pub mod message;
 pub mod probe;
 pub mod raw_path;
@@ -21,10 +24,16 @@ mod forward;
 mod mailbox;
 mod server;
 
+#[cfg(any(test, fuzzing))]
+#[doc(hidden)]
+pub use server::fuzzing;
 pub use server::{ServeError, serve};
 
 /// Version of the protocol; host and guest refuse each other when it differs.
 pub const PROTOCOL_VERSION: u32 = 2;
+
+/// A host that says nothing for so many milliseconds is taken for dead, unless `serve` is told otherwise.
+pub const DEFAULT_SILENCE_MS: u64 = 30_000;
 
 /// Environment variable that carries the call's id into every command.
 pub const CALL_ID_VARIABLE: &str = "RETRACE_CALL_ID";

@@ -1,7 +1,8 @@
 //! What the host sends to a running request: data, credit, and the wish to end it.
 //!
-//! The reader thread fills it and must never be blocked for long by one request, or all others would hang: a command's
-//! stdin is therefore bounded in total, and only a file write (whose thread always drains) may make the reader wait.
+//! The reader thread fills it and must never be blocked by one request, or all others would hang: what may wait here is
+//! bounded (a command's stdin in total, a file's contents by a window), and a host that sends more than it may ends
+//! that request.
 
 use std::collections::VecDeque;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -9,17 +10,17 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 use rustix::event::{EventfdFlags, eventfd};
 
-use crate::message::{INITIAL_CREDIT_BYTES, MAX_STDIN_BYTES};
+use crate::message::{INITIAL_CREDIT_BYTES, MAX_STDIN_BYTES, TerminalSize, WRITE_WINDOW_BYTES};
 
-/// Bytes of a file that may wait in memory for the disk.
-const WRITE_QUEUE_BYTES: u64 = 4 * 1024 * 1024;
+/// Credit is given back in portions of at least this size.
+const GRANT_BYTES: u64 = WRITE_WINDOW_BYTES / 4;
 
 /// What the owner of a mailbox does with data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Intake {
-    /// A command's stdin: bounded in total, the sender never waits.
+    /// A command's stdin: bounded in total.
     Stdin,
-    /// A file's contents: bounded in memory, the sender waits.
+    /// A file's contents: bounded by the window; more is allowed as it is taken.
     File,
 }
 
@@ -47,8 +48,11 @@ pub(crate) struct Mailbox {
 struct Mail {
     credit_bytes: u64,
     data: VecDeque<Vec<u8>>,
-    waiting_bytes: u64,
-    total_bytes: u64,
+    /// What has come and may not be allowed for again yet.
+    used_bytes: u64,
+    /// What was taken and not yet allowed for again.
+    taken_bytes: u64,
+    size: Option<TerminalSize>,
     last: bool,
     killed: bool,
     terminated: bool,
@@ -98,6 +102,17 @@ impl Mailbox {
         self.lock().killed
     }
 
+    /// The terminal's newest size wins.
+    pub(crate) fn resize(&self, size: TerminalSize) {
+        let mut mail = self.lock();
+        mail.size = Some(size);
+        self.notify(mail);
+    }
+
+    pub(crate) fn take_size(&self) -> Option<TerminalSize> {
+        self.lock().size.take()
+    }
+
     /// A command is asked to end; everything else simply ends.
     pub(crate) fn terminate(&self) {
         let mut mail = self.lock();
@@ -110,7 +125,7 @@ impl Mailbox {
         self.lock().terminated
     }
 
-    /// The request has ended: what still comes is dropped, and a waiting sender goes on.
+    /// The request has ended: what still comes is dropped.
     pub(crate) fn close(&self) {
         let mut mail = self.lock();
         mail.closed = true;
@@ -118,23 +133,20 @@ impl Mailbox {
         self.notify(mail);
     }
 
-    /// Takes one part from the host. More stdin than is allowed ends the command.
+    /// Takes one part from the host. More than is allowed ends the request.
     pub(crate) fn push(&self, part: Vec<u8>, last: bool) {
+        let allowed_bytes = match self.intake {
+            Intake::Stdin => MAX_STDIN_BYTES,
+            Intake::File => WRITE_WINDOW_BYTES,
+        };
         let mut mail = self.lock();
-        if self.intake == Intake::File {
-            while mail.waiting_bytes > WRITE_QUEUE_BYTES && !mail.closed && !mail.killed {
-                mail = self.changed.wait(mail).unwrap_or_else(PoisonError::into_inner);
-            }
-        }
         if mail.closed || mail.last {
             return;
         }
-        let bytes = part.len() as u64;
-        mail.total_bytes = mail.total_bytes.saturating_add(bytes);
-        if self.intake == Intake::Stdin && mail.total_bytes > MAX_STDIN_BYTES {
+        mail.used_bytes = mail.used_bytes.saturating_add(part.len() as u64);
+        if mail.used_bytes > allowed_bytes {
             mail.killed = true;
         } else {
-            mail.waiting_bytes += bytes;
             if !part.is_empty() {
                 mail.data.push_back(part);
             }
@@ -154,6 +166,17 @@ impl Mailbox {
         mail.last && mail.data.is_empty()
     }
 
+    /// How much the host is to be allowed now for what was taken; it counts as allowed then.
+    pub(crate) fn take_grant(&self) -> Option<u64> {
+        let mut mail = self.lock();
+        if mail.taken_bytes < GRANT_BYTES {
+            return None;
+        }
+        let bytes = std::mem::take(&mut mail.taken_bytes);
+        mail.used_bytes = mail.used_bytes.saturating_sub(bytes);
+        Some(bytes)
+    }
+
     /// Waits for the next part of a file.
     pub(crate) fn next_part(&self) -> Part {
         let mut mail = self.lock();
@@ -162,7 +185,6 @@ impl Mailbox {
                 return Part::Killed;
             }
             if let Some(part) = Self::pop(&mut mail) {
-                self.notify(mail);
                 return Part::Bytes(part);
             }
             if mail.last {
@@ -174,7 +196,7 @@ impl Mailbox {
 
     fn pop(mail: &mut Mail) -> Option<Vec<u8>> {
         let part = mail.data.pop_front()?;
-        mail.waiting_bytes = mail.waiting_bytes.saturating_sub(part.len() as u64);
+        mail.taken_bytes = mail.taken_bytes.saturating_add(part.len() as u64);
         Some(part)
     }
 

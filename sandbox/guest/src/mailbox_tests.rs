@@ -33,32 +33,46 @@ fn too_much_stdin_ends_the_command_instead_of_filling_memory() {
 fn a_file_larger_than_memory_flows_through() {
     let mailbox = Arc::new(Mailbox::new(Intake::File).unwrap());
     let sender = Arc::clone(&mailbox);
-    let parts = 64u64;
+    let (allow, allowed) = std::sync::mpsc::channel();
+    let (parts, part_bytes) = (64u64, 1024 * 1024u64);
     let thread = thread::spawn(move || {
+        let mut window = WRITE_WINDOW_BYTES;
         for number in 0..parts {
-            sender.push(vec![0; 1024 * 1024], number + 1 == parts);
+            while window < part_bytes {
+                window += allowed.recv().unwrap();
+            }
+            window -= part_bytes;
+            sender.push(vec![0; part_bytes as usize], number + 1 == parts);
         }
     });
     let mut total_bytes = 0;
     while let Part::Bytes(part) = mailbox.next_part() {
-        assert!(mailbox.lock().waiting_bytes <= WRITE_QUEUE_BYTES + 1024 * 1024);
+        assert!(mailbox.lock().used_bytes <= WRITE_WINDOW_BYTES);
         total_bytes += part.len() as u64;
+        // The sender may have all it needs.
+        mailbox.take_grant().into_iter().for_each(|bytes| allow.send(bytes).unwrap_or_default());
     }
     thread.join().unwrap();
-    assert_eq!(total_bytes, parts * 1024 * 1024);
+    assert_eq!(total_bytes, parts * part_bytes);
 }
 
 #[test]
-fn a_waiting_sender_goes_on_when_the_request_ends() {
-    let mailbox = Arc::new(Mailbox::new(Intake::File).unwrap());
-    let sender = Arc::clone(&mailbox);
-    let thread = thread::spawn(move || {
-        for _ in 0..32 {
-            sender.push(vec![0; 1024 * 1024], false);
-        }
-    });
-    mailbox.close();
-    thread.join().unwrap();
+fn more_of_a_file_than_is_allowed_ends_the_write_and_never_makes_the_sender_wait() {
+    let mailbox = Mailbox::new(Intake::File).unwrap();
+    mailbox.push(vec![0; WRITE_WINDOW_BYTES as usize], false);
+    assert!(!mailbox.killed());
+    mailbox.push(vec![0], false);
+    assert_eq!((mailbox.killed(), mailbox.next_part()), (true, Part::Killed));
+}
+
+#[test]
+fn the_newest_size_of_the_terminal_is_taken_once() {
+    let mailbox = Mailbox::new(Intake::Stdin).unwrap();
+    for rows in 1..5 {
+        mailbox.resize(TerminalSize { rows, columns: 80 });
+    }
+    assert_eq!(mailbox.take_size(), Some(TerminalSize { rows: 4, columns: 80 }));
+    assert_eq!(mailbox.take_size(), None);
 }
 
 #[test]

@@ -3,8 +3,11 @@
 //! A backend only has to produce the stdin, stdout and stderr of a running guest, and something that knows when it
 //! ends. Whether the result *is* isolated is not its word: the probe decides.
 
+mod masks;
 mod none;
+mod podman;
 mod process;
+pub(crate) mod seccomp;
 
 use std::path::{Path, PathBuf};
 use std::pin::Pin;
@@ -16,12 +19,18 @@ use tokio::io::{AsyncRead, AsyncWrite};
 
 use crate::error::SandboxError;
 use crate::guest_file::GuestFiles;
-use crate::limits::Limits;
+use crate::limits::{Limits, PROCESS_MEMORY_BYTES};
 use crate::policy::Policy;
 use crate::proof::{IsolationLevel, Proof};
 
 pub(crate) use none::NoneBackend;
+pub(crate) use podman::{Flavour, PodmanBackend};
 pub(crate) use process::ProcessBackend;
+
+/// Arguments of a guest that is started with a pipe from this process: it ends with us, so that no silence has to be
+/// taken for our death, and a program that was only stopped for a while finds its sandbox again. Where an engine holds
+/// the pipe, the guest's own bound ([`retrace_guest::DEFAULT_SILENCE_MS`]) stays in force.
+pub(crate) const PIPE_ENDS_WITH_US: [&str; 2] = ["--silence-ms", "0"];
 
 /// Everything a backend needs to start a guest.
 #[derive(Debug)]
@@ -51,10 +60,14 @@ pub(crate) struct Launched {
 pub(crate) struct Inside {
     /// Where the guest's own executable is.
     pub(crate) guest: PathBuf,
+    /// Where the workspace is.
+    pub(crate) workspace: PathBuf,
     /// Files that must read as empty.
     pub(crate) masked: Vec<PathBuf>,
     /// Names of the environment variables that were set.
     pub(crate) env_names: Vec<String>,
+    /// Sockets of the host that must not be reachable.
+    pub(crate) sockets: Vec<PathBuf>,
 }
 
 /// Starts guests.
@@ -65,6 +78,11 @@ pub(crate) trait Backend: Send + Sync {
 
     /// The level it reaches when every proof passes.
     fn level(&self) -> IsolationLevel;
+
+    /// Memory of a sandbox when nothing else is said, in bytes.
+    fn default_memory_bytes(&self) -> u64 {
+        PROCESS_MEMORY_BYTES
+    }
 
     /// What it means that the guest said no hello, given what was written to stderr.
     fn explain(&self, stderr: &str, otherwise: String) -> SandboxError {

@@ -17,7 +17,7 @@ use retrace_guest::message::ExecLimits;
 use tokio::process::{Child, Command};
 
 use super::process::passed_on;
-use super::{Backend, Counters, Inside, LaunchPlan, Launched, Lifeline, Meter};
+use super::{Backend, Counters, Inside, LaunchPlan, Launched, Lifeline, Meter, PIPE_ENDS_WITH_US};
 use crate::error::SandboxError;
 use crate::policy::looks_secret;
 use crate::proof::{IsolationLevel, Proof};
@@ -68,7 +68,8 @@ impl Backend for NoneBackend {
         let mut child = loop {
             attempts += 1;
             let mut command = Command::new(&plan.files.executable);
-            command.args(["serve", "--root"]).arg(&plan.policy.workspace).current_dir(&plan.policy.workspace);
+            command.args(["serve", "--root"]).arg(&plan.policy.workspace).args(PIPE_ENDS_WITH_US);
+            command.current_dir(&plan.policy.workspace);
             command.env_clear().envs(&env).process_group(0);
             command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
             match spawner::spawn(command, Vec::new()).await {
@@ -88,10 +89,16 @@ impl Backend for NoneBackend {
             max_output_bytes: Some(limits.output_bytes),
             file_size_bytes: Some(limits.file_size_bytes),
             cpu_seconds: Some(limits.cpu_seconds),
-            data_bytes: Some(limits.memory_bytes),
+            data_bytes: Some(limits.memory()),
             ..ExecLimits::default()
         };
-        let inside = Inside { guest: plan.files.executable.clone(), masked: Vec::new(), env_names };
+        let inside = Inside {
+            guest: plan.files.executable.clone(),
+            workspace: plan.policy.workspace.clone(),
+            masked: Vec::new(),
+            env_names,
+            sockets: Vec::new(),
+        };
         Ok(Launched {
             stdin: Box::new(stdin),
             stdout: Box::new(stdout),

@@ -3,21 +3,25 @@
 //! Versions 1 and 2 both exist in the wild; whichever is writable is used, each controller on its own. Without one the
 //! caller falls back to limits per process. Groups that a dead program left behind are removed by the next one.
 
+mod group;
 mod place;
 mod stale;
+mod watched;
 
-pub(crate) use stale::start_ticks;
+pub(crate) use stale::{owner_is_gone, owner_mark, start_ticks};
+pub(crate) use watched::Watched;
 
 use std::fs::{self, File, OpenOptions};
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use place::{Controller, Place, Version};
+use group::{Group, remove_dir};
+use place::{Controller, Place};
 
 use crate::backend::Counters;
-use crate::limits::{Limits, size};
+use crate::limits::Limits;
 use crate::proof::Proof;
 
 /// How often removing a group is tried while its processes are still being reaped.
@@ -31,7 +35,8 @@ const DROP_ATTEMPTS: u32 = 20;
 pub(crate) struct Cgroup {
     memory: Option<Group>,
     pids: Option<Group>,
-    limits: (u64, u64),
+    cpu: Option<Group>,
+    limits: Limits,
 }
 
 /// The open doors of a control group.
@@ -45,28 +50,21 @@ impl Doors {
     }
 }
 
-/// A folder of our own in the control group file system.
-#[derive(Debug, Clone)]
-struct Group {
-    version: Version,
-    dir: PathBuf,
-}
-
 impl Cgroup {
     /// Makes what can be made; both parts may be missing.
     pub(crate) fn create(limits: &Limits) -> Self {
         static COUNTER: AtomicU64 = AtomicU64::new(0);
         let name = stale::group_name(COUNTER.fetch_add(1, Ordering::Relaxed));
-        let memory = make(Controller::Memory, &name, |group| group.limit_memory(limits.memory_bytes));
-        let pids =
-            make(Controller::Pids, &name, |group| fs::write(group.dir.join("pids.max"), limits.pids.to_string()));
-        Self { memory, pids, limits: (limits.memory_bytes, limits.pids) }
+        let memory = make(Controller::Memory, &name, |group| group.limit_memory(limits.memory()));
+        let pids = make(Controller::Pids, &name, |group| group.limit_pids(limits.pids));
+        let cpu = limits.cpus.and_then(|cpus| make(Controller::Cpu, &name, |group| group.limit_cpus(cpus)));
+        Self { memory, pids, cpu, limits: limits.clone() }
     }
 
     /// As on a machine where no group can be made.
     #[cfg(test)]
     pub(crate) fn none(limits: &Limits) -> Self {
-        Self { memory: None, pids: None, limits: (limits.memory_bytes, limits.pids) }
+        Self { memory: None, pids: None, cpu: None, limits: limits.clone() }
     }
 
     pub(crate) fn limits_memory(&self) -> bool {
@@ -84,34 +82,26 @@ impl Cgroup {
     }
 
     pub(crate) fn counters(&self) -> Counters {
-        let read = |group: &Option<Group>, v1: &str, v2: &str, key: &str| {
-            let group = group.as_ref()?;
-            let file = if group.version == Version::V1 { v1 } else { v2 };
-            keyed(&fs::read_to_string(group.dir.join(file)).ok()?, key)
-        };
         Counters {
-            memory_kills: read(&self.memory, "memory.oom_control", "memory.events", "oom_kill").unwrap_or_default(),
-            pids_refused: read(&self.pids, "pids.events", "pids.events", "max").unwrap_or_default(),
+            memory_kills: self.memory.as_ref().map_or(0, Group::memory_kills),
+            pids_refused: self.pids.as_ref().map_or(0, Group::pids_refused),
         }
     }
 
     /// Shows that the process is in the groups and that their limits read as set.
     pub(crate) fn proofs(&self, pid: u32) -> Vec<Proof> {
         let mut proofs = Vec::new();
-        let (memory_bytes, pids) = self.limits;
         if let Some(group) = &self.memory {
-            let file = if group.version == Version::V1 { "memory.limit_in_bytes" } else { "memory.max" };
-            // The kernel rounds to pages.
-            let passed = group.holds(pid) && group.number(file).is_some_and(|limit| limit <= memory_bytes);
-            proofs.push(Proof::new(
-                "memory limit in force",
-                passed,
-                format!("{} for all together", size(memory_bytes)),
-            ));
+            proofs.push(group.memory_proof(self.limits.memory(), group.holds(pid)));
         }
         if let Some(group) = &self.pids {
-            let passed = group.holds(pid) && group.number("pids.max") == Some(pids);
-            proofs.push(Proof::new("process limit in force", passed, format!("{pids} for all together")));
+            proofs.push(group.pids_proof(self.limits.pids, group.holds(pid)));
+        }
+        if let Some(cpus) = self.limits.cpus {
+            proofs.push(match &self.cpu {
+                Some(group) => group.cpus_proof(cpus, group.holds(pid)),
+                None => group::no_cpu_group(),
+            });
         }
         proofs
     }
@@ -119,7 +109,7 @@ impl Cgroup {
     /// Kills everything in it.
     pub(crate) fn kill(&self) {
         for dir in self.dirs() {
-            kill_members(dir);
+            group::kill_members(dir);
         }
     }
 
@@ -136,17 +126,17 @@ impl Cgroup {
     }
 
     fn try_remove(&mut self) -> bool {
-        for group in [&mut self.memory, &mut self.pids] {
+        for group in [&mut self.memory, &mut self.pids, &mut self.cpu] {
             if group.as_ref().is_some_and(|group| remove_dir(&group.dir)) {
                 *group = None;
             }
         }
-        self.memory.is_none() && self.pids.is_none()
+        self.memory.is_none() && self.pids.is_none() && self.cpu.is_none()
     }
 
     fn dirs(&self) -> Vec<&Path> {
         let mut dirs: Vec<&Path> =
-            [&self.memory, &self.pids].into_iter().flatten().map(|group| group.dir.as_path()).collect();
+            [&self.memory, &self.pids, &self.cpu].into_iter().flatten().map(|group| group.dir.as_path()).collect();
         dirs.dedup();
         dirs
     }
@@ -164,30 +154,6 @@ impl Drop for Cgroup {
                 std::thread::sleep(REMOVE_PAUSE);
             }
         }
-    }
-}
-
-impl Group {
-    fn limit_memory(&self, memory_bytes: u64) -> io::Result<()> {
-        let (limit, swap, swap_value) = match self.version {
-            Version::V1 => ("memory.limit_in_bytes", "memory.memsw.limit_in_bytes", memory_bytes),
-            Version::V2 => ("memory.max", "memory.swap.max", 0),
-        };
-        fs::write(self.dir.join(limit), memory_bytes.to_string())?;
-        // Missing where the kernel does not account for swap.
-        let _ = OpenOptions::new()
-            .write(true)
-            .open(self.dir.join(swap))
-            .and_then(|mut file| io::Write::write_all(&mut file, swap_value.to_string().as_bytes()));
-        Ok(())
-    }
-
-    fn holds(&self, pid: u32) -> bool {
-        members(&self.dir).contains(&pid.cast_signed())
-    }
-
-    fn number(&self, file: &str) -> Option<u64> {
-        fs::read_to_string(self.dir.join(file)).ok()?.trim().parse().ok()
     }
 }
 
@@ -217,35 +183,6 @@ fn make(controller: Controller, name: &str, limit: impl Fn(&Group) -> io::Result
 fn may_join(dir: &Path) -> bool {
     let open = |dir: &Path| File::options().write(true).open(dir.join("cgroup.procs")).is_ok();
     open(dir) && dir.parent().is_some_and(open)
-}
-
-fn members(dir: &Path) -> Vec<i32> {
-    let list = fs::read_to_string(dir.join("cgroup.procs")).unwrap_or_default();
-    list.lines().filter_map(|line| line.trim().parse().ok()).collect()
-}
-
-fn kill_members(dir: &Path) {
-    // Version 2 kills all at once; where that file is missing, one by one.
-    if OpenOptions::new()
-        .write(true)
-        .open(dir.join("cgroup.kill"))
-        .is_ok_and(|mut file| io::Write::write_all(&mut file, b"1").is_ok())
-    {
-        return;
-    }
-    for pid in members(dir).into_iter().filter(|pid| *pid > 1).filter_map(rustix::process::Pid::from_raw) {
-        // It may have ended by itself.
-        let _ = rustix::process::kill_process(pid, rustix::process::Signal::KILL);
-    }
-}
-
-fn remove_dir(dir: &Path) -> bool {
-    fs::remove_dir(dir).map_or_else(|error| error.kind() == io::ErrorKind::NotFound, |()| true)
-}
-
-/// The number after a key, in files with lines of `key number`.
-fn keyed(text: &str, key: &str) -> Option<u64> {
-    text.lines().find_map(|line| line.strip_prefix(key)?.strip_prefix(' ')?.trim().parse().ok())
 }
 
 #[cfg(test)]

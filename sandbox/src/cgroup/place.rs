@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 pub(super) enum Controller {
     Memory,
     Pids,
+    Cpu,
 }
 
 impl Controller {
@@ -15,6 +16,7 @@ impl Controller {
         match self {
             Self::Memory => "memory",
             Self::Pids => "pids",
+            Self::Cpu => "cpu",
         }
     }
 }
@@ -74,7 +76,29 @@ pub(super) fn find(controller: Controller, mounts: &str, own: &str, enabled: imp
     places
 }
 
-/// The path of our own group, as `/proc/self/cgroup` has it.
+/// The group of a process, and of all that stand above it the topmost one whose name holds `mark`.
+pub(super) fn marked(controller: Controller, pid: u32, mark: &str) -> Option<Place> {
+    let mounts = fs::read_to_string("/proc/self/mountinfo").ok()?;
+    let groups = fs::read_to_string(format!("/proc/{pid}/cgroup")).ok()?;
+    find_marked(controller, &mounts, &groups, mark).filter(|place| place.parent.is_dir())
+}
+
+/// As [`marked`], from the texts of `/proc/self/mountinfo` and `/proc/<pid>/cgroup`.
+pub(super) fn find_marked(controller: Controller, mounts: &str, groups: &str, mark: &str) -> Option<Place> {
+    mounts.lines().filter_map(Mount::parse).find_map(|mount| {
+        let version = match mount.kind {
+            "cgroup" if mount.options.split(',').any(|option| option == controller.name()) => Version::V1,
+            "cgroup2" => Version::V2,
+            _ => return None,
+        };
+        let group = Path::new(own_group(groups, version, controller)?);
+        let is_marked = |path: &&Path| path.file_name().is_some_and(|name| name.to_string_lossy().contains(mark));
+        let topmost = group.ancestors().filter(is_marked).last()?;
+        Some(Place { version, parent: mount.resolve(topmost.to_str()?) })
+    })
+}
+
+/// The path of a process's group, as `/proc/self/cgroup` has it.
 fn own_group(own: &str, version: Version, controller: Controller) -> Option<&str> {
     own.lines().find_map(|line| {
         let mut parts = line.splitn(3, ':');

@@ -7,14 +7,24 @@ use std::fs;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 
-use super::{kill_members, remove_dir};
+use super::group::{kill_members, remove_dir};
 
 const PREFIX: &str = "retrace-";
 
 /// The name for a new group of this program.
 pub(super) fn group_name(number: u64) -> String {
+    format!("{PREFIX}{}-{number}", owner_mark())
+}
+
+/// Names this run of this program, for what it may leave behind.
+pub(crate) fn owner_mark() -> String {
     let pid = std::process::id();
-    format!("{PREFIX}{}-{pid}-{}-{number}", pid_namespace(), start_ticks(pid).unwrap_or_default())
+    format!("{}-{pid}-{}", pid_namespace(), start_ticks(pid).unwrap_or_default())
+}
+
+/// Whether a mark is of our namespace, and the program that made it is gone.
+pub(crate) fn owner_is_gone(mark: &str) -> bool {
+    is_gone(mark, pid_namespace(), start_ticks)
 }
 
 /// Removes the groups of dead programs.
@@ -32,9 +42,13 @@ pub(super) fn sweep(parent: &Path) {
 
 /// Whether a name is one of ours, of this namespace, and its owner is gone.
 pub(super) fn is_stale(name: &str, namespace: u64, start_of: impl Fn(u32) -> Option<u64>) -> bool {
-    let Some(rest) = name.strip_prefix(PREFIX) else { return false };
-    let parts: Vec<&str> = rest.split('-').collect();
-    let [of_namespace, pid, started, _] = parts.as_slice() else { return false };
+    let mark = name.strip_prefix(PREFIX).and_then(|rest| rest.rsplit_once('-'));
+    mark.is_some_and(|(mark, _)| is_gone(mark, namespace, start_of))
+}
+
+fn is_gone(mark: &str, namespace: u64, start_of: impl Fn(u32) -> Option<u64>) -> bool {
+    let parts: Vec<&str> = mark.split('-').collect();
+    let [of_namespace, pid, started] = parts.as_slice() else { return false };
     match (of_namespace.parse::<u64>(), pid.parse(), started.parse()) {
         (Ok(of_namespace), Ok(pid), Ok(started)) => of_namespace == namespace && start_of(pid) != Some(started),
         _ => false,

@@ -1,6 +1,9 @@
 //! Where groups may go, on machines of all kinds; and that real ones come and go, where this user may make them.
 
-use super::place::{Controller, Place, Version, find};
+use std::path::PathBuf;
+
+use super::group::keyed;
+use super::place::{Controller, Place, Version, find, find_marked};
 use super::stale::{group_name, is_stale};
 use super::*;
 
@@ -42,6 +45,23 @@ fn a_mount_of_a_part_of_the_hierarchy_is_resolved() {
     let mounts = "31 30 0:27 /docker/abc /sys/fs/cgroup/memory rw - cgroup cgroup rw,memory\n";
     let found = places(mounts, "4:memory:/docker/abc/inner\n", &[]);
     assert_eq!(found[0].1, "/sys/fs/cgroup/memory/inner");
+}
+
+#[test]
+fn a_containers_group_is_the_topmost_with_its_name() {
+    let find = |mounts: &str, groups: &str| {
+        find_marked(Controller::Memory, mounts, groups, "abc123").map(|place| place.parent.display().to_string())
+    };
+    let v1 = "31 30 0:27 / /sys/fs/cgroup/memory rw - cgroup cgroup rw,memory\n";
+    let of_v1 = "4:memory:/libpod_parent/libpod-abc123\n1:cpu:/\n0::/\n";
+    assert_eq!(find(v1, of_v1).as_deref(), Some("/sys/fs/cgroup/memory/libpod_parent/libpod-abc123"));
+    let v2 = "30 24 0:26 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n";
+    let of_v2 = "0::/user.slice/libpod-abc123.scope/container\n";
+    assert_eq!(find(v2, of_v2).as_deref(), Some("/sys/fs/cgroup/user.slice/libpod-abc123.scope"));
+    let nested = "0::/x/abc123/docker-abc123.scope/init.scope\n";
+    assert_eq!(find(v2, nested).as_deref(), Some("/sys/fs/cgroup/x/abc123"));
+    assert_eq!(find(v2, "0::/user.slice/other.scope\n"), None);
+    assert_eq!(find("", of_v2), None);
 }
 
 #[test]

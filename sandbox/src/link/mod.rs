@@ -5,9 +5,13 @@
 //! and a guest that breaks the protocol is killed.
 
 mod frames;
+#[cfg(any(test, fuzzing))]
+pub mod fuzzing;
+mod heartbeat;
 mod tasks;
 
 use std::collections::HashMap;
+use std::pin::Pin;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -19,6 +23,7 @@ use tokio::sync::{Notify, mpsc, watch};
 use crate::backend::{Lifeline, Meter};
 use crate::error::{GoneReport, SandboxError};
 use frames::Outgoing;
+use heartbeat::Pulse;
 
 pub(crate) use tasks::connect;
 
@@ -45,6 +50,7 @@ struct Shared {
     kill: Notify,
     /// Nothing will be written any more.
     hung_up: Notify,
+    pulse: Pulse,
     /// True when the guest is gone and nothing of it is left on the host.
     cleaned_up: watch::Sender<bool>,
 }
@@ -140,6 +146,15 @@ impl Link {
     pub(crate) fn kill(&self) {
         self.close();
         self.shared.kill.notify_one();
+    }
+
+    /// As [`Link::closed`], without keeping the link.
+    pub(crate) fn until_closed(link: &Arc<Self>) -> Pin<Box<dyn Future<Output = ()> + Send>> {
+        let mut cleaned_up = link.shared.cleaned_up.subscribe();
+        Box::pin(async move {
+            // An error means that the task is gone, and so is everything else.
+            let _ = cleaned_up.wait_for(|done| *done).await;
+        })
     }
 
     /// Waits until the guest is gone and nothing is left of it.

@@ -16,13 +16,16 @@ use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
 use super::frames::{self, Outgoing};
+use super::heartbeat::{self, Pulse};
 use super::{Calls, Connected, Keeper, Link, OUTGOING_FRAMES, Shared};
 use crate::backend::Counters;
 use crate::error::{GoneReport, SandboxError};
 use crate::limits::LimitHit;
 
-/// How long a guest may take to say hello.
-const HELLO_TIME: Duration = Duration::from_secs(15);
+/// How long a guest may take to say hello, in seconds; a microVM boots before it does.
+const HELLO_SECONDS: u64 = 60;
+/// Another number of seconds for that, for slow machines.
+const HELLO_VARIABLE: &str = "RETRACE_SANDBOX_START_TIMEOUT_S";
 /// How long a guest may take to end when it should.
 const END_TIME: Duration = Duration::from_secs(6);
 /// How much of stderr is kept, in bytes.
@@ -40,27 +43,38 @@ pub(crate) async fn connect(
 ) -> Result<Connected, SandboxError> {
     let stderr = tokio::spawn(tail(stderr));
     let mut stdout: Pipe = Box::new(BufReader::with_capacity(128 * 1024, stdout));
-    let hello = match timeout(HELLO_TIME, read_hello(&mut stdout)).await {
+    let hello = match timeout(hello_time(), read_hello(&mut stdout)).await {
         Ok(Ok(hello)) => hello,
-        Ok(Err(detail)) => return Err(give_up(keeper, stderr, detail, explain).await),
-        Err(_) => return Err(give_up(keeper, stderr, "no hello in time".to_owned(), explain).await),
+        failed => {
+            // Where one connection carries both, stderr ends with this.
+            drop(stdout);
+            let detail = failed.map_or_else(|_| "no hello in time".to_owned(), |said| said.err().unwrap_or_default());
+            return Err(give_up(keeper, stderr, detail, explain).await);
+        }
     };
     let (outgoing, waiting) = mpsc::channel(OUTGOING_FRAMES);
     let shared = Arc::new(Shared {
         calls: std::sync::Mutex::new(Calls::default()),
         kill: Notify::new(),
         hung_up: Notify::new(),
+        pulse: Pulse::default(),
         cleaned_up: watch::Sender::new(false),
     });
     tokio::spawn(write_all(stdin, waiting, Arc::clone(&shared)));
     let for_reader = Arc::clone(&shared);
     let before = keeper.meter.read();
+    let for_pings = outgoing.downgrade();
     tokio::spawn(async move {
-        let reason = read_all(stdout, &for_reader).await;
+        let reason = read_all(stdout, &for_reader, for_pings).await;
         bury(&for_reader, &mut keeper, stderr, reason, before).await;
     });
     let link = Link { outgoing, shared, next_id: AtomicU64::new(1), runtime: Handle::current() };
     Ok(Connected { link: Arc::new(link), hello })
+}
+
+fn hello_time() -> Duration {
+    let wanted = std::env::var(HELLO_VARIABLE).ok().and_then(|text| text.trim().parse().ok());
+    Duration::from_secs(wanted.unwrap_or(HELLO_SECONDS))
 }
 
 async fn read_hello(stdout: &mut Pipe) -> Result<Hello, String> {
@@ -99,6 +113,7 @@ async fn write_all(
             // The guest is gone; the reader finds out how.
             break;
         }
+        shared.pulse.sent();
     }
     // Closing stdin is what tells the guest to go.
     drop(stdin);
@@ -106,7 +121,7 @@ async fn write_all(
 }
 
 /// Reads until the guest ends, is killed, or has to be; says why.
-async fn read_all(stdout: Pipe, shared: &Shared) -> Option<String> {
+async fn read_all(stdout: Pipe, shared: &Shared, for_pings: mpsc::WeakSender<Outgoing>) -> Option<String> {
     let overdue = async {
         shared.hung_up.notified().await;
         tokio::time::sleep(END_TIME).await;
@@ -114,6 +129,7 @@ async fn read_all(stdout: Pipe, shared: &Shared) -> Option<String> {
     tokio::select! {
         reason = dispatch_all(stdout, shared) => reason,
         () = shared.kill.notified() => Some("it was stopped".to_owned()),
+        reason = heartbeat::watch(&shared.pulse, for_pings) => Some(reason),
         () = overdue => Some("it did not end by itself and was killed".to_owned()),
     }
 }
@@ -121,7 +137,10 @@ async fn read_all(stdout: Pipe, shared: &Shared) -> Option<String> {
 async fn dispatch_all(mut stdout: Pipe, shared: &Shared) -> Option<String> {
     loop {
         let frame = match frames::read(&mut stdout).await {
-            Ok(Some(frame)) => frame,
+            Ok(Some(frame)) => {
+                shared.pulse.heard();
+                frame
+            }
             Ok(None) => return None,
             Err(error) => return Some(format!("the guest broke the protocol: {error}")),
         };

@@ -4,9 +4,10 @@ use async_trait::async_trait;
 use proptest::prelude::*;
 use retrace_guest::PROTOCOL_VERSION;
 use retrace_guest::frame::{read_frame, write_frame};
-use retrace_guest::message::{Envelope, ExecEnd, Failure, FailureKind};
+use retrace_guest::message::{Envelope, ExecEnd, Failure, FailureKind, HEARTBEAT_ID};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _, DuplexStream};
 
+use super::heartbeat::{MAX_SILENT_TICKS, TICK};
 use super::*;
 use crate::backend::Counters;
 use crate::call::Call;
@@ -202,7 +203,8 @@ async fn data_is_split_into_frames_and_the_last_is_marked() {
     let call = Call::start(&link, &Request::Ping).await.unwrap();
     fake.receive().await;
     let data: Vec<u8> = (0..2_500_000u32).map(|n| n as u8).collect();
-    let sending = call.send_data(data.clone().into());
+    let line = call.line();
+    let sending = line.send_data(data.clone().into(), true);
     let receiving = async {
         let mut received = Vec::new();
         loop {
@@ -228,6 +230,45 @@ async fn a_guest_that_does_not_end_when_it_should_is_not_waited_for_for_ever() {
     cleaned_up.wait_for(|done| *done).await.unwrap();
     assert!(shared.lock().gone.as_ref().unwrap().detail.contains("did not end by itself"));
     drop(fake);
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_idle_link_is_kept_alive_by_pings_and_their_answers() {
+    let (link, mut fake) = link().await;
+    let begun = tokio::time::Instant::now();
+    for _ in 0..100 {
+        assert_eq!(fake.receive().await, Envelope { id: HEARTBEAT_ID, message: Request::Ping });
+        fake.send(HEARTBEAT_ID, &Response::Pong, &[]).await;
+    }
+    // Every other tick needs none, since the answer to the last ping has just come.
+    assert!(begun.elapsed() <= 2 * TICK * 100, "{:?}", begun.elapsed());
+    assert_eq!(link.gone_now(), None);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_guest_that_no_longer_answers_is_given_up_within_a_bound() {
+    let (link, mut fake) = link().await;
+    let mut call = Call::start(&link, &Request::Ping).await.unwrap();
+    // It said something once, and then froze.
+    fake.send(4711, &Response::Pong, &[]).await;
+    let begun = tokio::time::Instant::now();
+    let error = call.next().await.unwrap_err();
+    assert!(gone(&error).detail.contains("has not answered for 60 s"), "{error}");
+    assert!(begun.elapsed() <= TICK * (MAX_SILENT_TICKS + 2), "{:?}", begun.elapsed());
+    link.closed().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_link_that_is_busy_anyway_sends_no_pings() {
+    let (link, mut fake) = link().await;
+    for _ in 0..20 {
+        let mut call = Call::start(&link, &Request::Ping).await.unwrap();
+        let Envelope { id, .. } = fake.receive().await;
+        assert_ne!(id, HEARTBEAT_ID);
+        fake.send(id, &Response::Pong, &[]).await;
+        call.next().await.unwrap();
+        tokio::time::sleep(TICK / 2).await;
+    }
 }
 
 proptest! {

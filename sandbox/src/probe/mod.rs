@@ -20,7 +20,7 @@ use crate::sandbox::Sandbox;
 use bait::Bait;
 
 /// How long the probe may take, in milliseconds.
-const PROBE_TIMEOUT_MS: u64 = 10_000;
+const PROBE_TIMEOUT_MS: u64 = 30_000;
 /// The most bytes its report may have.
 const MAX_REPORT_BYTES: u64 = 1024 * 1024;
 
@@ -39,6 +39,7 @@ pub(crate) async fn prove(
         write_dirs: write_dirs(plan, inside),
         marker: bait.marker().to_owned(),
         masked: inside.masked.iter().map(RawPath::from).collect(),
+        sockets: inside.sockets.iter().map(RawPath::from).collect(),
         host_process: Some((std::process::id(), start_ticks(std::process::id()).unwrap_or_default())),
     };
     let stdin = serde_json::to_vec(&probe_plan).map_err(|error| fail(error.to_string()))?;
@@ -55,7 +56,13 @@ pub(crate) async fn prove(
         return Err(fail(format!("the probe ended with {:?}: {said}", output.result.code)));
     }
     let seen: Observations = serde_json::from_slice(&output.stdout).map_err(|error| fail(error.to_string()))?;
-    let mut proofs = judge::judge(&seen, inside, sandbox.exec_limits());
+    let known = judge::Known {
+        level: sandbox.level(),
+        inside,
+        exec_limits: sandbox.exec_limits(),
+        memory_bytes: plan.limits.memory(),
+    };
+    let mut proofs = judge::judge(&seen, &known);
     proofs.push(bait.untouched());
     Ok(proofs)
 }
@@ -65,7 +72,9 @@ fn write_dirs(plan: &LaunchPlan<'_>, inside: &Inside) -> Vec<RawPath> {
     let mut dirs: Vec<&Path> =
         ["/", "/usr", "/usr/bin", "/etc", "/opt", "/home", "/proc/sys/kernel"].map(Path::new).to_vec();
     dirs.extend(inside.guest.parent());
-    dirs.extend(plan.policy.workspace.parent().filter(|parent| !parent.starts_with("/tmp")));
+    // Inside, folders for temporary files are others than the host's.
+    let is_own = |folder: &Path| ["/tmp", "/var/tmp"].iter().any(|own| folder.starts_with(own));
+    dirs.extend(plan.policy.workspace.parent().filter(|parent| !is_own(parent)));
     dirs.extend(plan.policy.expose.iter().map(std::path::PathBuf::as_path).filter(|path| path.is_dir()));
     dirs.into_iter().map(RawPath::from).collect()
 }

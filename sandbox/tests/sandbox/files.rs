@@ -33,7 +33,7 @@ async fn files_are_written_and_read_back() {
     assert!(whole.bytes == data && whole.total_bytes == data.len() as u64);
     let part = sandbox.read("deep/er/data.bin", 3_000_000, 10).await.unwrap();
     assert_eq!(part.bytes, data[3_000_000..3_000_010]);
-    let absolute = place.workspace().join("deep/er/data.bin");
+    let absolute = sandbox.workspace_inside().join("deep/er/data.bin");
     assert_eq!(sandbox.stat(&absolute, true).await.unwrap().mode, 0o600);
     assert!(!sandbox.write("deep/er/data.bin", "", None).await.unwrap().created);
     sandbox.shutdown().await;

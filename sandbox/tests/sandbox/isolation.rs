@@ -6,7 +6,7 @@ use std::os::unix::net::{SocketAddr, UnixListener};
 
 use retrace_sandbox::{ExecRequest, Limits, Policy};
 
-use crate::support::{Place, as_root, fails, prints, run, shell, text};
+use crate::support::{Place, as_root, fails, on_process, prints, run, shell, text};
 
 #[tokio::test]
 async fn there_is_no_network() {
@@ -73,8 +73,9 @@ async fn the_kernel_cannot_be_reached_through_proc() {
     let sandbox = place.start().await;
     // With bubblewrap alone, the host's root could write here without any capability.
     assert!(fails(&sandbox, "echo '|/tmp/evil' > /proc/sys/kernel/core_pattern").await);
+    // A container's engine covers some of it with devices and empty folders, which are no settings.
     let open = "find /proc -maxdepth 4 -type f -perm /222 -not -path '/proc/[0-9]*' -not -path '/proc/self/*' \
-        -not -path '/proc/thread-self/*' -writable 2>/dev/null; true";
+        -not -path '/proc/thread-self/*' -writable 2>/dev/null | while read -r f; do [ ! -f $f ] || echo $f; done; true";
     assert_eq!(prints(&sandbox, open).await, "");
     assert_eq!(prints(&sandbox, "cat /proc/kpageflags /proc/timer_list 2>/dev/null | wc -c").await, "0");
     sandbox.shutdown().await;
@@ -86,12 +87,21 @@ async fn the_hosts_files_are_not_there() {
     let secret = tempfile::NamedTempFile::new().unwrap();
     let home = std::env::home_dir().unwrap();
     let sandbox = place.start().await;
+    if on_process() {
+        for path in ["/etc/shadow", "/var/log", "/sys", "/boot"] {
+            assert!(fails(&sandbox, &format!("ls -d {path}")).await, "{path}");
+        }
+        assert!(!prints(&sandbox, "cat /etc/passwd").await.contains("/bin/bash"));
+    }
+    // Elsewhere they are the image's.
+    assert!(fails(&sandbox, "cat /etc/shadow").await);
+    assert_eq!(prints(&sandbox, "ls /sys 2>/dev/null; true").await, "");
+    let host = std::fs::read_to_string("/etc/passwd").unwrap();
+    assert_ne!(prints(&sandbox, "cat /etc/passwd").await, host.trim());
+    assert_eq!(prints(&sandbox, "cat /etc/hosts").await, "127.0.0.1 localhost retrace\n::1 localhost");
+    assert_eq!(prints(&sandbox, "cat /etc/resolv.conf 2>/dev/null; true").await, "");
     for path in [
         secret.path(),
-        "/etc/shadow".as_ref(),
-        "/var/log".as_ref(),
-        "/sys".as_ref(),
-        "/boot".as_ref(),
         &home.join(".ssh"),
         &home.join(".bashrc"),
         &home.join(".config"),
@@ -100,7 +110,6 @@ async fn the_hosts_files_are_not_there() {
     ] {
         assert!(fails(&sandbox, &format!("ls -d {}", path.display())).await, "{}", path.display());
     }
-    assert!(!prints(&sandbox, "cat /etc/passwd").await.contains("/bin/bash"));
     sandbox.shutdown().await;
 }
 
@@ -147,7 +156,11 @@ async fn the_environment_is_built_from_nothing() {
     assert!(env.contains("RETRACE_TEST_PASSED_ON=yes"));
     assert_eq!(
         prints(&sandbox, "echo $HOME $USER $TERM $LANG $RETRACE_SANDBOX; hostname; pwd").await,
-        format!("/home/agent agent dumb C.UTF-8 process\nretrace\n{}", place.workspace().display())
+        format!(
+            "/home/agent agent dumb C.UTF-8 {}\nretrace\n{}",
+            sandbox.backend_name(),
+            sandbox.workspace_inside().display()
+        )
     );
     sandbox.shutdown().await;
 }
@@ -186,7 +199,9 @@ call("tiocsti-high", 16, 0, 0x7700005412, b"x")
 call("x32-getpid", 0x40000000 | 39)
 call("getpid", 39)
 "#;
-    if !cfg!(target_arch = "x86_64") {
+    // A microVM's own kernel need not know filters; it is its own that is reached then.
+    let has_filter = sandbox.proofs().iter().any(|proof| proof.name == "system call filter");
+    if !cfg!(target_arch = "x86_64") || !has_filter {
         return;
     }
     let output = run(&sandbox, ExecRequest::argv(["python3", "-c", script])).await;

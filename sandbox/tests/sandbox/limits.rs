@@ -4,17 +4,17 @@ use std::time::{Duration, Instant};
 
 use retrace_sandbox::{Chunk, ExecRequest, LimitHit, Limits};
 
-use crate::support::{Place, as_root, prints, run, shell, text};
+use crate::support::{Place, limits_the_whole, prints, run, shell, text};
 
 const MIB: u64 = 1024 * 1024;
 
 #[tokio::test]
 async fn a_memory_hog_is_killed_and_named() {
     let place = Place::new();
-    let sandbox = place.start_with(Limits { memory_bytes: 200 * MIB, ..Limits::default() }).await;
+    let sandbox = place.start_with(Limits { memory_bytes: Some(200 * MIB), ..Limits::default() }).await;
     let output = run(&sandbox, ExecRequest::argv(["python3", "-c", "x = bytearray(10**9); print(len(x))"])).await;
     assert!(!output.result.succeeded(), "{:?}", output.result);
-    if as_root() {
+    if limits_the_whole() {
         assert_eq!((output.result.signal, &output.result.limits_hit[..]), (Some(9), &[LimitHit::Memory][..]));
     } else {
         // Without a control group the allocation itself fails.
@@ -26,11 +26,11 @@ async fn a_memory_hog_is_killed_and_named() {
 
 #[tokio::test]
 async fn memory_is_counted_over_all_processes() {
-    if !as_root() {
+    if !limits_the_whole() {
         return;
     }
     let place = Place::new();
-    let sandbox = place.start_with(Limits { memory_bytes: 300 * MIB, ..Limits::default() }).await;
+    let sandbox = place.start_with(Limits { memory_bytes: Some(300 * MIB), ..Limits::default() }).await;
     // Each is far below the limit, together they are above it.
     let hog = "python3 -c \"x = bytearray(60 * 2**20); print('ok', flush=True); import sys; sys.stdin.read()\"";
     let script = format!("mkfifo f; for i in 1 2 3 4 5 6 7 8; do {hog} < f & done; exec 3> f; wait");
@@ -59,7 +59,7 @@ async fn a_fork_bomb_is_contained() {
     let started = Instant::now();
     let output = run(&sandbox, bomb).await;
     assert!(output.result.timed_out || !output.result.succeeded());
-    if as_root() {
+    if limits_the_whole() {
         assert!(output.result.limits_hit.contains(&LimitHit::Pids), "{:?}", output.result);
     }
     assert!(started.elapsed() < Duration::from_secs(30), "{:?}", started.elapsed());

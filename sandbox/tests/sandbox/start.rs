@@ -1,8 +1,8 @@
 //! Starting: what is allowed, what is proven, and what it says when it cannot.
 
-use retrace_sandbox::{IsolationLevel, Limits, Policy, Sandbox, SandboxChoice, SandboxError};
+use retrace_sandbox::{EngineOptions, IsolationLevel, Limits, Policy, Sandbox, SandboxChoice, SandboxError, survey};
 
-use crate::support::Place;
+use crate::support::{Place, backend};
 
 #[tokio::test]
 async fn every_proof_is_there_and_passes() {
@@ -10,23 +10,30 @@ async fn every_proof_is_there_and_passes() {
     place.file(".env", "KEY=secret");
     let sandbox = place.start().await;
     let names: Vec<&str> = sandbox.proofs().iter().map(|proof| proof.name.as_str()).collect();
-    for expected in [
-        "own namespaces",
+    // A microVM has a kernel of its own, and need not close what that offers.
+    let of_the_level: &[&str] = match sandbox.level() {
+        IsolationLevel::None => panic!("nothing was asked for"),
+        IsolationLevel::Process => &["own namespaces"],
+        IsolationLevel::Container => &["own namespaces", "engine's socket unreachable", "without rights on the host"],
+        IsolationLevel::MicroVm => &["own kernel", "own memory", "engine's socket unreachable"],
+    };
+    let of_a_shared_kernel: &[&str] = match sandbox.level() {
+        IsolationLevel::MicroVm => &[],
+        _ => &["system call filter", "unshare denied", "mount denied", "ptrace denied"],
+    };
+    for expected in of_the_level.iter().chain(of_a_shared_kernel).copied().chain([
         "no network interface",
         "host's loopback unreachable",
         "host's abstract sockets unreachable",
         "host files invisible",
+        "read-only root",
         "only the workspace is writable",
         "kernel settings read-only",
         "not root",
         "no capabilities",
         "no bounding capabilities",
         "no new privileges",
-        "system call filter",
         "host's processes invisible",
-        "unshare denied",
-        "mount denied",
-        "ptrace denied",
         "secret files masked",
         "environment from the allow-list",
         "host files untouched",
@@ -34,11 +41,16 @@ async fn every_proof_is_there_and_passes() {
         "process limit in force",
         "file size limit in force",
         "cpu limit in force",
-    ] {
+    ]) {
         assert!(names.contains(&expected), "{expected} is missing from {names:?}");
     }
     assert!(sandbox.proofs().iter().all(|proof| proof.passed), "{:#?}", sandbox.proofs());
-    assert_eq!((sandbox.level(), sandbox.backend_name()), (IsolationLevel::Process, "process"));
+    let level = match backend() {
+        SandboxChoice::Krun => IsolationLevel::MicroVm,
+        SandboxChoice::Container => IsolationLevel::Container,
+        _ => IsolationLevel::Process,
+    };
+    assert_eq!((sandbox.level(), sandbox.backend_name()), (level, backend().as_str()));
     assert!(!sandbox.kernel().is_empty());
     sandbox.shutdown().await;
 }
@@ -46,22 +58,71 @@ async fn every_proof_is_there_and_passes() {
 #[tokio::test]
 async fn auto_says_why_the_stronger_ones_fell_out() {
     let place = Place::new();
-    let sandbox =
-        Sandbox::start(SandboxChoice::Auto, place.policy(), Limits::default(), place.guest_dir()).await.unwrap();
+    let sandbox = Sandbox::start(SandboxChoice::Auto, without_engine(&place), Limits::default(), place.guest_dir())
+        .await
+        .unwrap();
     assert_eq!(sandbox.backend_name(), "process");
     let considered: Vec<&str> = sandbox.considered().iter().map(|considered| considered.backend).collect();
     assert_eq!(considered, ["krun", "container"]);
+    for considered in sandbox.considered() {
+        assert!(considered.reason.contains("no container engine answers"), "{considered:?}");
+        assert!(considered.reason.contains("nobody-here.sock (No such file or directory)"), "{considered:?}");
+    }
     sandbox.shutdown().await;
 }
 
+fn without_engine(place: &Place) -> Policy {
+    let socket = Some(place.guest_dir().join("nobody-here.sock"));
+    Policy { engine: EngineOptions { socket, ..EngineOptions::default() }, ..place.policy() }
+}
+
 #[tokio::test]
-async fn what_is_not_built_yet_is_refused_and_not_replaced() {
+async fn what_cannot_be_is_refused_and_not_replaced() {
     let place = Place::new();
     for choice in [SandboxChoice::Krun, SandboxChoice::Container] {
-        let error = Sandbox::start(choice, place.policy(), Limits::default(), place.guest_dir()).await.unwrap_err();
-        assert!(matches!(error, SandboxError::NotBuilt { name } if name == choice.as_str()));
-        assert!(error.to_string().contains("hint: available are process"), "{error}");
+        let started = Sandbox::start(choice, without_engine(&place), Limits::default(), place.guest_dir()).await;
+        let error = started.unwrap_err();
+        assert!(matches!(error, SandboxError::EngineMissing { .. }), "{error}");
+        assert!(error.to_string().contains("hint: start one"), "{error}");
     }
+}
+
+#[tokio::test]
+async fn a_survey_tries_every_backend() {
+    let place = Place::new();
+    let surveyed = survey(&without_engine(&place), &Limits::default(), place.guest_dir()).await;
+    let names: Vec<&str> = surveyed.iter().map(|one| one.backend).collect();
+    assert_eq!(names, ["krun", "container", "process"]);
+    for one in &surveyed[..2] {
+        assert!(matches!(one.outcome, Err(SandboxError::EngineMissing { .. })), "{one:?}");
+    }
+    if crate::support::on_process() {
+        let usable = surveyed[2].outcome.as_ref().unwrap();
+        assert_eq!(usable.level, IsolationLevel::Process);
+        assert!(usable.proofs.len() > 20 && usable.launch_ms > 0.0);
+    }
+}
+
+#[tokio::test]
+async fn a_number_of_processors_is_a_limit_too() {
+    let place = Place::new();
+    let limits = Limits { cpus: Some(0.5), ..Limits::default() };
+    let started = place.try_start(place.policy(), limits).await;
+    if !crate::support::limits_the_whole() {
+        assert!(matches!(started, Err(SandboxError::NotIsolated { .. })), "{started:?}");
+        return;
+    }
+    let sandbox = started.unwrap();
+    assert!(sandbox.limits().describe().contains(&("cpus", "0.5".to_owned())));
+    let proof = sandbox.proofs().iter().find(|proof| proof.name == "processor share in force").unwrap();
+    assert_eq!((proof.passed, proof.detail.as_str()), (true, "0.5 processors for all together"));
+    // Half a second of work takes about a second, and in no case less.
+    let script = "import time\nbegun = time.monotonic()\nwhile time.process_time() < 0.6: pass\n\
+        print(int((time.monotonic() - begun) * 1000))";
+    let request = retrace_sandbox::ExecRequest::argv(["python3", "-c", script]);
+    let took: u64 = crate::support::text(&crate::support::run(&sandbox, request).await.stdout).trim().parse().unwrap();
+    assert!(took >= 900, "{took} ms");
+    sandbox.shutdown().await;
 }
 
 #[tokio::test]
@@ -129,5 +190,7 @@ fn limits_are_described_for_people() {
     let described = Limits::default().describe();
     assert!(described.contains(&("memory", "4 GiB".to_owned())), "{described:?}");
     assert!(described.contains(&("output", "64 MiB".to_owned())));
-    assert_eq!(described.len(), 8);
+    assert_eq!(described.len(), 10);
+    let described = Limits { memory_bytes: Some(512 << 20), cpus: Some(1.5), ..Limits::default() }.describe();
+    assert!(described.contains(&("memory", "512 MiB".to_owned())) && described.contains(&("cpus", "1.5".to_owned())));
 }

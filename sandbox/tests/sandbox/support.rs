@@ -1,4 +1,4 @@
-//! A sandbox on a fresh folder.
+//! A sandbox on a fresh folder, on the backend that `RETRACE_TEST_SANDBOX` names (`process` when it is not set).
 
 use std::path::{Path, PathBuf};
 
@@ -29,7 +29,7 @@ impl Place {
     }
 
     pub(crate) async fn try_start(&self, policy: Policy, limits: Limits) -> Result<Sandbox, SandboxError> {
-        Sandbox::start(SandboxChoice::Process, policy, limits, self.guest.path()).await
+        Sandbox::start(backend(), policy, limits, self.guest.path()).await
     }
 
     pub(crate) async fn start(&self) -> Sandbox {
@@ -46,6 +46,21 @@ impl Place {
         std::fs::write(&path, contents).unwrap();
         path
     }
+}
+
+/// The backend under test.
+pub(crate) fn backend() -> SandboxChoice {
+    std::env::var("RETRACE_TEST_SANDBOX").map_or(SandboxChoice::Process, |name| name.parse().unwrap())
+}
+
+/// For what is about the innards of processes behind bubblewrap.
+pub(crate) fn on_process() -> bool {
+    backend() == SandboxChoice::Process
+}
+
+/// Whether all of a sandbox can be limited together: by a control group.
+pub(crate) fn limits_the_whole() -> bool {
+    !on_process() || as_root()
 }
 
 pub(crate) async fn run(sandbox: &Sandbox, request: ExecRequest) -> ExecOutput {

@@ -5,7 +5,7 @@ use expect_test::expect;
 use retrace_events::BlobRef;
 use retrace_events::hash::Hash;
 use retrace_events::payload::context::ContextImageAttached;
-use retrace_events::payload::sandbox::{SandboxLimitHit, SandboxNetworkAttempted, SandboxStopped};
+use retrace_events::payload::sandbox::{SandboxConnection, SandboxLimitHit, SandboxNetworkAttempted, SandboxStopped};
 use retrace_events::payload::session::{
     PlanItem, PlanStatus, SessionClosed, SessionConfigured, SessionControlHandled, SessionPlanned, SessionRuleAdded,
 };
@@ -34,6 +34,21 @@ fn handled(accepted: bool, note: &str) -> Payload {
 fn plan(items: &[(&str, PlanStatus)]) -> Payload {
     let items = items.iter().map(|(text, status)| PlanItem { text: (*text).into(), status: *status }).collect();
     SessionPlanned { call: CallId("1".into()), items }.into()
+}
+
+fn connection(allowed: bool) -> SandboxConnection {
+    SandboxConnection {
+        call: Some(CallId("1".into())),
+        host: "example.com".into(),
+        port: 443,
+        how: "connect".into(),
+        allowed,
+        why: if allowed { String::new() } else { "it is not on the list".into() },
+        sent_bytes: 1,
+        received_bytes: 2,
+        credential: None,
+        duration_ms: 3,
+    }
 }
 
 #[test]
@@ -87,6 +102,8 @@ fn what_happens_in_a_call_belongs_to_its_tool_and_files() {
         SandboxLimitHit { call: Some(call()), limit: "memory".into(), detail: "4 GiB".into() }.into(),
         SandboxNetworkAttempted { call: Some(call()), destination: "example.com:443".into(), allowed: false }.into(),
         SandboxNetworkAttempted { call: None, destination: "example.com:443".into(), allowed: true }.into(),
+        connection(true).into(),
+        connection(false).into(),
         answer("[]"),
         ToolBackgroundEnded { call: call(), exit: Some(exit), output: Some(blob), why: "it ended".into() }.into(),
     ]);
@@ -98,10 +115,12 @@ fn what_happens_in_a_call_belongs_to_its_tool_and_files() {
         3.0 o2 s0 note bash [serve.py] ! "limit hit: memory: 4 GiB"
         4.0 o3 s0 note bash [serve.py] ! "network: example.com:443 refused by policy"
         5.0 o4 s0 note "network: reached example.com:443"
-        7.0 o5 s1 result bash [serve.py] exit 3 ! "background command ended, exit 3: it ended"
+        6.0 o5 s0 note bash [serve.py] "network: reached example.com:443"
+        7.0 o6 s0 note bash [serve.py] ! "network: example.com:443 refused: it is not on the list"
+        9.0 o7 s1 result bash [serve.py] exit 3 ! "background command ended, exit 3: it ended"
     "#]]
     .assert_eq(&picture(&documents));
-    assert_eq!(extracted[7].bodies[0].blob, blob);
+    assert_eq!(extracted[9].bodies[0].blob, blob);
 }
 
 #[test]
@@ -157,6 +176,7 @@ fn of_all_kinds_only_these_say_something() {
         sandbox.stopped note
         sandbox.limit_hit note
         sandbox.network_attempted note
+        sandbox.connection note
     "#]]
     .assert_eq(&kinds.concat());
 }

@@ -16,6 +16,7 @@ mod epoch_tests;
 mod failure_tests;
 mod family_tests;
 mod fence_tests;
+mod idle_tests;
 mod image_room_tests;
 mod interrupt_tests;
 mod next_tests;
@@ -29,7 +30,7 @@ mod start_tests;
 mod turn_tests;
 mod unusable_tests;
 
-use super::{Agent, AgentParts, Live, LiveSender, NewSession, TurnEnd};
+use super::{Agent, AgentParts, Live, LiveSender, NewSession, SandboxSetup, TurnEnd};
 use crate::checkpoints::Checkpoints;
 use crate::claude::{Auth, ClaudeClient, Endpoint, ModelTable, Secret};
 use crate::permissions::Permissions;
@@ -136,8 +137,7 @@ impl World {
             cancel: CancellationToken::new(),
             memory: Arc::new(NoMemory),
             guest_dir: self.root.path().join("guest"),
-            expose: Vec::new(),
-            mask: Vec::new(),
+            sandboxes: SandboxSetup::default(),
             permissions: Arc::new(Permissions::builtin(true)),
             attended: false,
             holder: Holder::this_process("a test", Timestamp(0)),

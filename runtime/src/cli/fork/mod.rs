@@ -84,7 +84,7 @@ impl ForkCommand {
         }
         let cancel = invocation.catch_signals()?;
         let mut agents = Vec::new();
-        for stream in made {
+        for stream in made.clone() {
             let log = Arc::clone(&beginning.log);
             let mut parts = setup.parts(log, &beginning.settings, auth.clone(), cancel.clone())?;
             parts.snapshots = beginning.plan.clone();
@@ -92,7 +92,7 @@ impl ForkCommand {
             agents.push((parts, Which::Old { stream, changed: None, state: Box::new(state) }));
         }
         if agents.len() > 1 {
-            return several::run(&setup, agents, &prompt).await;
+            return several::run(&setup, beginning.log.as_ref(), &made, agents, &prompt).await;
         }
         match agents.pop() {
             Some((parts, which)) => {
@@ -128,11 +128,7 @@ impl ForkCommand {
         let begun = Instant::now();
         let (stream, folder) = (fork.stream.clone(), fork.workspace.clone());
         let restored = match (&beginning.point.files, &beginning.plan) {
-            (FilesAt::At(tree), Some(plan)) if !self.as_is => {
-                let (plan, tree, into) = (plan.clone(), tree.clone(), folder.clone());
-                let restored = tokio::task::spawn_blocking(move || restore(&plan, &tree, &into)).await;
-                Some(restored.map_err(|error| CliError::new(Exit::Failed, error.to_string()))??)
-            }
+            (FilesAt::At(tree), Some(plan)) if !self.as_is => Some(restore(plan, tree, &folder).await?),
             _ => None,
         };
         beginning.write(setup, fork).await?;

@@ -6,26 +6,29 @@ use super::super::exit::{CliError, Exit};
 use super::super::setup::Setup;
 use crate::agent::AgentParts;
 use futures::stream::{FuturesUnordered, StreamExt};
-use retrace_events::StreamId;
+use retrace_events::{EventLog, StreamId};
 
 /// Runs all of them with the same words, and compares them. Nobody is asked: calls that want an answer are refused.
 ///
 /// # Errors
 /// When none of them could run.
-pub(super) async fn run(setup: &Setup, agents: Vec<(AgentParts, Which)>, prompt: &str) -> Result<Exit, CliError> {
-    let log = agents.first().map(|(parts, _)| std::sync::Arc::clone(&parts.log));
-    let streams: Vec<StreamId> = agents.iter().filter_map(|(_, which)| which.stream().cloned()).collect();
-    for stream in &streams {
+pub(super) async fn run(
+    setup: &Setup,
+    log: &dyn EventLog,
+    streams: &[StreamId],
+    agents: Vec<(AgentParts, Which)>,
+    prompt: &str,
+) -> Result<Exit, CliError> {
+    for stream in streams {
         setup.output.note(&format!("session {} begins\n", stream.id));
     }
-    let one = |(parts, which): (AgentParts, Which)| async move {
-        let stream = which.stream().cloned();
+    let one = |(stream, (parts, which))| async move {
         (stream, Box::pin(drive::quietly(parts, which, Some(FirstPrompt::of(prompt)))).await)
     };
-    let mut running: FuturesUnordered<_> = agents.into_iter().map(one).collect();
+    let mut running: FuturesUnordered<_> = streams.iter().zip(agents).map(one).collect();
     let (mut worst, mut first_error) = (Exit::Done, None);
     while let Some((stream, outcome)) = running.next().await {
-        let id = stream.map(|stream| stream.id.as_str().to_owned()).unwrap_or_default();
+        let id = &stream.id;
         match outcome {
             Ok((end, state)) => {
                 let (exit, note) = drive::ending(&end, &state);
@@ -42,8 +45,6 @@ pub(super) async fn run(setup: &Setup, agents: Vec<(AgentParts, Which)>, prompt:
             }
         }
     }
-    if let Some(log) = log {
-        compare::print(setup, log.as_ref(), &streams).await?;
-    }
+    compare::print(setup, log, streams).await?;
     first_error.map_or(Ok(worst), Err)
 }

@@ -4,6 +4,7 @@ use super::transcript::Detail;
 use super::{Style, clean, units};
 use retrace_events::Event;
 use retrace_events::payload::context::{ContextEpochStarted, ContextImageAttached, ContextSource};
+use retrace_events::payload::sandbox::SandboxConnection;
 use retrace_events::payload::session::{PlanStatus, SessionControlHandled, SessionPlanned};
 use retrace_events::payload::{Context, Control, Job, Sandbox, Session, Summary, Workspace};
 use retrace_events::redact::Redactor;
@@ -124,7 +125,20 @@ pub(super) fn sandbox(sandbox: &Sandbox, style: Style, log: Option<&str>, redact
             let done = if attempt.allowed { "allowed" } else { "refused" };
             format!("{} network: {} ({done})\n", style.yellow("!"), short(redactor, &attempt.destination, 200))
         }
+        Sandbox::Connection(used) => connection(used, style, redactor),
     }
+}
+
+/// A connection: where to, how much, and why not.
+fn connection(used: &SandboxConnection, style: Style, redactor: &Redactor) -> String {
+    let place = format!("{}:{}", short(redactor, &used.host, 200), used.port);
+    let why = if used.why.is_empty() { String::new() } else { format!(": {}", short(redactor, &used.why, 300)) };
+    if !used.allowed {
+        return format!("{} network: {place} refused{why}\n", style.yellow("!"));
+    }
+    let key = if used.credential.is_some() { ", credential added" } else { "" };
+    let (sent, received) = (units::size(used.sent_bytes), units::size(used.received_bytes));
+    format!("{} network: {place} ({sent} sent, {received} received{key}){why}\n", style.dim("·"))
 }
 
 /// A later epoch: why it began, and what of the conversation it begins with.

@@ -1,6 +1,7 @@
 //! `retrace replay --execute`: a session's calls once more, in a fresh sandbox.
 
 use super::carried_out::CarriedOut;
+use crate::agent::SandboxSetup;
 use crate::cli::exit::{CliError, Exit};
 use crate::cli::invocation::Invocation;
 use crate::cli::progress::Progress;
@@ -83,8 +84,7 @@ fn parts(
         snapshots: SnapshotPlan { keeps_set_id: !imported, ..plan },
         folder: folders.cache.join(FOLDER),
         guest_dir: folders.state.join("guest"),
-        expose: values.expose.value.clone(),
-        mask,
+        sandboxes: SandboxSetup::of(values),
         redactor: Arc::clone(&setup.redactor),
         cancel,
     })

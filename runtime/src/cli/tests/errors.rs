@@ -74,7 +74,7 @@ fn other_errors() {
         (CliError::from(AgentError::EmptyPrompt), Exit::Usage),
         (CliError::from(AgentError::Workspace { path: "/x".into(), why: "y".to_owned() }), Exit::Usage),
         (CliError::from(AgentError::Sandbox(SandboxError::BubblewrapMissing)), Exit::Sandbox),
-        (CliError::from(SandboxError::NotBuilt { name: "krun" }), Exit::Sandbox),
+        (CliError::from(SandboxError::RuntimeIgnored { kernel: "6.1".to_owned() }), Exit::Sandbox),
     ];
     for (error, exit) in cases {
         assert_eq!(error.exit, exit, "{error:?}");

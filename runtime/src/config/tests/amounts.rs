@@ -45,6 +45,34 @@ fn times_at_their_edges() {
 }
 
 #[test]
+fn sizes_want_a_unit() {
+    for (given, bytes) in
+        [("512MiB", 512 << 20), (" 2 GB ", 2_000_000_000), ("1.5gib", 3 << 29), ("1b", 1), ("4k", 4_000)]
+    {
+        assert_eq!(text(given).size_bytes(), Ok(bytes), "{given}");
+    }
+    for odd in ["512", "", "MiB", "-1MiB", "0MiB", "1 MiB MiB", "1e3MB", "99999999999999TiB", "∞MiB", "0.1b"] {
+        assert!(text(odd).size_bytes().is_err(), "{odd}: {:?}", text(odd).size_bytes());
+    }
+    for raw in [Raw::Integer(512), Raw::Decimal("1.5".to_owned()), Raw::Bool(true), Raw::List(Vec::new())] {
+        assert!(raw.size_bytes().is_err(), "{raw:?}: without a unit nobody knows what it means");
+    }
+}
+
+#[test]
+fn processors_come_in_hundredths() {
+    for (given, percent) in [("2", 200), ("0.5", 50), ("0.01", 1), (" 1.25 ", 125)] {
+        assert_eq!(text(given).cpus_percent(), Ok(percent), "{given}");
+    }
+    assert_eq!(Raw::Integer(4).cpus_percent(), Ok(400));
+    assert_eq!(Raw::Decimal("1.5".to_owned()).cpus_percent(), Ok(150));
+    for odd in ["0", "-1", "0.001", "NaN", "inf", "1,5", "two", "", "1e9"] {
+        assert!(text(odd).cpus_percent().is_err(), "{odd}");
+    }
+    assert!(Raw::Integer(0).cpus_percent().is_err() && Raw::Bool(true).cpus_percent().is_err());
+}
+
+#[test]
 fn whole_numbers_fit_their_type() {
     assert_eq!(text("255").number::<u8>(), Ok(255));
     assert!(text("256").number::<u8>().is_err());

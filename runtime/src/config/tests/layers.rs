@@ -29,6 +29,27 @@ fn samples(key: Key) -> [(&'static str, &'static str); 4] {
             ("nats://me:secret@host:1", "nats://host:1"),
             ("tls://host:2", "tls://host:2"),
         ],
+        Key::Memory | Key::Scratch | Key::OutputSize => {
+            [("\"512 MiB\"", "512.0 MiB"), ("", ""), ("1gib", "1.0 GiB"), ("2048MiB", "2.0 GiB")]
+        }
+        Key::Disk => [("\"1 TiB\"", "1.0 TiB"), ("", ""), ("3GiB", "3.0 GiB"), ("none", "none")],
+        Key::Cpus => [("1.5", "1.5"), ("", ""), ("2", "2"), ("none", "all")],
+        Key::Image => {
+            [("\"debian:12\"", "debian:12"), ("", ""), ("localhost/x", "localhost/x"), ("none", "retrace's own")]
+        }
+        Key::Engine => [("\"/run/a.sock\"", "/run/a.sock"), ("", ""), ("unix:///b", "/b"), ("none", "found")],
+        Key::Network => [
+            ("[\"crates.example\", \"*.example.org\"]", "crates.example, *.example.org"),
+            ("", ""),
+            ("a.example,b.example:8443", "a.example, b.example:8443"),
+            ("c.example", "c.example"),
+        ],
+        Key::NetworkCredentials => [
+            ("[\"a.example X-Key: $A\"]", "a.example X-Key: $A"),
+            ("", ""),
+            ("a.example X-Key: $B", "a.example X-Key: $B"),
+            ("c.example X-Key: $C", "c.example X-Key: $C"),
+        ],
         Key::Index => [("false", "false"), ("", ""), ("no", "false"), ("yes", "true")],
         Key::EmbedModel => [("\"/models/m\"", "/models/m"), ("", ""), ("a-model", "a-model"), ("none", "none")],
         Key::AcceptNondurable => [("true", "true"), ("", ""), ("no", "false"), ("yes", "true")],
@@ -41,11 +62,14 @@ fn samples(key: Key) -> [(&'static str, &'static str); 4] {
         Key::Effort => [("\"low\"", "low"), ("", ""), ("high", "high"), ("max", "max")],
         Key::Approvals => [("\"ask\"", "ask"), ("", ""), ("allow", "allow"), ("auto", "auto")],
         Key::ContextTokens => [("50000", "50000"), ("", ""), ("20000", "20000"), ("none", "the model's window")],
-        Key::MaxSteps | Key::MaxTotalTokens | Key::MaxTreeSteps | Key::MaxTreeTokens | Key::MaxAttempts => {
-            [("11", "11"), ("", ""), ("12", "12"), ("13", "13")]
-        }
+        Key::MaxSteps
+        | Key::MaxTotalTokens
+        | Key::MaxTreeSteps
+        | Key::MaxTreeTokens
+        | Key::MaxAttempts
+        | Key::Processes => [("11", "11"), ("", ""), ("12", "12"), ("13", "13")],
         Key::MaxCost | Key::MaxTreeCost => [("2.5", "2.50"), ("", ""), ("$0.000001", "0.000001"), ("1000", "1000.00")],
-        Key::MaxTime | Key::MaxTreeTime | Key::CommandTimeout => {
+        Key::MaxTime | Key::MaxTreeTime | Key::CommandTimeout | Key::CpuTime | Key::CommandTime | Key::IdleTime => {
             [("\"30m\"", "30m"), ("", ""), ("90s", "1m 30s"), ("1h 5m", "1h 5m")]
         }
         Key::Expose => [

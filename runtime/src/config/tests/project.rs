@@ -2,7 +2,7 @@
 
 use super::Machine;
 use crate::config::choice::surely_as_strict;
-use crate::config::{Config, Home, KEYS, Key};
+use crate::config::{Config, Home, KEYS, Key, SandboxValues};
 use expect_test::expect;
 use proptest::prelude::*;
 
@@ -142,6 +142,7 @@ fn at_most_as_loose(with: &Config, without: &Config) -> bool {
         && with_values.command_timeout_ms.value <= without_values.command_timeout_ms.value
         && with_values.max_attempts.value <= without_values.max_attempts.value
         && surely_as_strict(with_values.sandbox.value, without_values.sandbox.value)
+        && tighter(&with_values.sandboxes, &without_values.sandboxes)
         && masks(without).iter().all(|name| masks(with).contains(name))
         && with_values.model.value == without_values.model.value
         && with_values.thinking.value == without_values.thinking.value
@@ -150,6 +151,24 @@ fn at_most_as_loose(with: &Config, without: &Config) -> bool {
         && with_values.log.value == without_values.log.value
         && with.workspace.file_name() == without.workspace.file_name()
         && with.auth() == without.auth()
+}
+
+fn tighter(with: &SandboxValues, without: &SandboxValues) -> bool {
+    let (one, other) = (with.limits(), without.limits());
+    let limit = |one: Option<u64>, other: Option<u64>| one.unwrap_or(u64::MAX) <= other.unwrap_or(u64::MAX);
+    one.memory() <= other.memory()
+        && limit(with.cpus_percent.value.map(u64::from), without.cpus_percent.value.map(u64::from))
+        && limit(one.disk_bytes, other.disk_bytes)
+        && limit(one.idle_ms, other.idle_ms)
+        && one.pids <= other.pids
+        && one.tmp_bytes <= other.tmp_bytes
+        && one.output_bytes <= other.output_bytes
+        && one.cpu_seconds <= other.cpu_seconds
+        && one.wall_ms <= other.wall_ms
+        && with.image.value == without.image.value
+        && with.engine.value == without.engine.value
+        && with.network.value == without.network.value
+        && with.credentials.value == without.credentials.value
 }
 
 /// A value that some key takes, as TOML.
@@ -174,13 +193,24 @@ fn value(key: Key) -> BoxedStrategy<String> {
         Key::SummaryModel => text(&["dear-model", "none"]),
         Key::EmbedModel => text(&["/models/evil", "some-model", "none"]),
         Key::Index | Key::AcceptNondurable => prop_oneof![Just("true".to_owned()), Just("false".to_owned())].boxed(),
-        Key::MaxTokens | Key::MaxAttempts => number,
+        Key::Memory | Key::Scratch | Key::OutputSize => (1_u32..9_999).prop_map(|n| format!("\"{n}MiB\"")).boxed(),
+        Key::Disk => {
+            prop_oneof![Just("\"none\"".to_owned()), (1_u32..99_999).prop_map(|n| format!("\"{n}MiB\""))].boxed()
+        }
+        Key::Cpus => prop_oneof![Just("\"none\"".to_owned()), (1_u32..99).prop_map(|n| n.to_string())].boxed(),
+        Key::Image => text(&["evil/image", "none"]),
+        Key::Engine => text(&["/tmp/evil.sock", "none"]),
+        Key::Network => text(&["evil.example", "*"]).prop_map(|name| format!("[{name}]")).boxed(),
+        Key::NetworkCredentials => text(&["evil.example X: $HOME"]).prop_map(|line| format!("[{line}]")).boxed(),
+        Key::MaxTokens | Key::MaxAttempts | Key::Processes => number,
         Key::MaxSteps | Key::MaxTotalTokens | Key::MaxCost | Key::ContextTokens => limit,
         Key::MaxTreeSteps | Key::MaxTreeTokens | Key::MaxTreeCost => limit,
-        Key::MaxTime | Key::MaxTreeTime => {
+        Key::MaxTime | Key::MaxTreeTime | Key::IdleTime => {
             prop_oneof![Just("\"none\"".to_owned()), (1_u32..9_999).prop_map(|n| format!("\"{n}s\""))].boxed()
         }
-        Key::CommandTimeout => (1_u32..9_999).prop_map(|n| format!("\"{n}s\"")).boxed(),
+        Key::CommandTimeout | Key::CpuTime | Key::CommandTime => {
+            (1_u32..9_999).prop_map(|n| format!("\"{n}s\"")).boxed()
+        }
         Key::Expose => text(&["/etc", "/root"]).prop_map(|path| format!("[{path}]")).boxed(),
         Key::Mask => text(&["a", "b", "c"]).prop_map(|name| format!("[{name}]")).boxed(),
     }

@@ -27,7 +27,7 @@ async fn fork_everywhere(world: &World, moments: &[(u64, Arc<Tree>)], stream: &S
         let Some((_, expected)) = moments.iter().find(|(at, _)| *at == point.seq) else { continue };
         let FilesAt::At(wanted) = &point.files else { panic!("event {seq}: {:?}", point.files) };
         let into = world.root.path().join(format!("restored-{seq}"));
-        restore(&world.plan(), wanted, &into).unwrap();
+        restore(&world.plan(), wanted, &into).await.unwrap();
         let restored = tree(&into);
         assert!(restored == **expected, "event {seq} (from {}): {}", point.seq, differing(&restored, expected));
         std::fs::remove_dir_all(&into).unwrap();

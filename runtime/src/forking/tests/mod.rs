@@ -9,7 +9,7 @@ mod random_work;
 mod trees;
 
 use super::*;
-use crate::agent::{Agent, AgentParts, LiveSender, NewSession, TurnEnd};
+use crate::agent::{Agent, AgentParts, LiveSender, NewSession, SandboxSetup, TurnEnd};
 use crate::claude::{Auth, ClaudeClient, Endpoint, ModelTable, Secret};
 use crate::permissions::Permissions;
 use crate::scripted::{Script, ScriptedServer, ServerOptions};
@@ -80,8 +80,7 @@ impl World {
             cancel: CancellationToken::new(),
             memory: Arc::new(NoMemory),
             guest_dir: self.root.path().join("guest"),
-            expose: Vec::new(),
-            mask: Vec::new(),
+            sandboxes: SandboxSetup::default(),
             permissions: Arc::new(Permissions::builtin(true)),
             attended: false,
             holder: Holder::this_process("a test", Timestamp(0)),

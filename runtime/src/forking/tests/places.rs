@@ -136,7 +136,7 @@ async fn what_was_changed_by_hand_between_turns_is_a_snapshot_of_no_call() {
         let point = ForkPoint::find(&world.log, &stream, Some(seq)).await.unwrap();
         let FilesAt::At(tree) = point.files else { panic!("{:?}", point.files) };
         let into = world.root.path().join(format!("at-{seq}"));
-        restore(&world.plan(), &tree, &into).unwrap();
+        restore(&world.plan(), &tree, &into).await.unwrap();
         assert_eq!(into.join("by-hand").exists(), there, "event {seq}");
     }
 }

@@ -1,5 +1,6 @@
 //! Makes sessions by carrying calls out for real, in a real sandbox, and writing down what the agent would.
 
+use crate::agent::SandboxSetup;
 use crate::replaying::{CallVerdict, ExecuteError, Execution, ExecutionSummary, NotCompared, ReplayedCall, StageParts};
 use crate::snapshots::SnapshotPlan;
 use crate::tools::{Background, NoMemory, ToolContext, ToolResult, effect_of, named};
@@ -271,8 +272,7 @@ impl Recorder {
             snapshots: self.plan(),
             folder: self.folder(),
             guest_dir: self.dir.path().join("guest"),
-            expose: Vec::new(),
-            mask: Vec::new(),
+            sandboxes: SandboxSetup::default(),
             redactor: redactor(),
             cancel: self.cancel.clone(),
         }

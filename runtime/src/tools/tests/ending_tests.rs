@@ -34,6 +34,11 @@ fn limits_are_named_with_their_amount() {
         (LimitHit::Pids, "pids (512): a process could not be started: too many at once"),
         (LimitHit::Cpu, "cpu (3600 s): a process used too much CPU time"),
         (LimitHit::FileSize, "file_size (4 GiB): a file became too large"),
+        (
+            LimitHit::Disk,
+            "disk (16 GiB): the workspace grew by too much, or the disk is nearly full; what was written is still \
+             there: delete what is not needed",
+        ),
     ];
     for (limit, words) in table {
         let ending = ending(result(limit));

@@ -10,9 +10,13 @@ use std::sync::{Mutex, PoisonError};
 
 use rustix::pipe::{PipeFlags, pipe_with};
 
+use super::terminal::Terminal;
 use super::{supervisor, tree};
 use crate::CALL_ID_VARIABLE;
 use crate::message::{Command, ExecLimits, ExecSpec, Failure, FailureKind};
+
+/// What programs take a terminal of ours for.
+const TERMINAL_KIND: &str = "xterm-256color";
 
 /// A command that has been started, with our ends of its pipes.
 #[derive(Debug)]
@@ -24,6 +28,8 @@ pub(super) struct Launched {
     pub(super) stdin: Option<OwnedFd>,
     pub(super) stdout: Option<OwnedFd>,
     pub(super) stderr: Option<OwnedFd>,
+    /// The command's end of its terminal; while it is held, the terminal does not hang up between two programs.
+    pub(super) terminal: Option<OwnedFd>,
 }
 
 /// What may be left of a call when its pump stops.
@@ -55,15 +61,18 @@ impl Launcher {
     pub(super) fn launch(&self, id: u64, spec: &ExecSpec, cwd: &OwnedFd) -> Result<Launched, Failure> {
         let (mut process, name) = process_of(spec)?;
         process.env(CALL_ID_VARIABLE, id.to_string());
+        if spec.terminal.is_some() {
+            process.env("TERM", TERMINAL_KIND);
+        }
         process.envs(spec.env.iter().map(|(name, value)| (name, value)));
-        process.stdin(if spec.has_stdin { Stdio::piped() } else { Stdio::null() });
-        process.stdout(Stdio::piped()).stderr(Stdio::piped());
         let spawn_failed = |error: &io::Error| spawn_failure(&name, error);
+        let terminal = set_up_stdio(&mut process, spec).map_err(|error| spawn_failed(&error))?;
         let (status, status_writer) = pipe_with(PipeFlags::CLOEXEC).map_err(|error| spawn_failed(&error.into()))?;
         let plan = supervisor::Plan {
             channel: self.channel,
             status: status_writer.as_raw_fd(),
             cwd: cwd.as_raw_fd(),
+            has_terminal: terminal.is_some(),
             limits: rlimits(&spec.limits),
         };
         // SAFETY: the closure runs in the forked child and only makes async-signal-safe calls (see `supervisor`).
@@ -77,10 +86,14 @@ impl Launcher {
             child
         };
         drop(status_writer);
-        let stdin = supervisor.stdin.take().map(OwnedFd::from);
-        let stdout = supervisor.stdout.take().map(OwnedFd::from);
+        let mut stdin = supervisor.stdin.take().map(OwnedFd::from);
+        let mut stdout = supervisor.stdout.take().map(OwnedFd::from);
         let stderr = supervisor.stderr.take().map(OwnedFd::from);
-        Ok(Launched { supervisor, status: Some(status), stdin, stdout, stderr })
+        let terminal = terminal.map(|(input, pair)| {
+            (stdin, stdout) = (input, Some(pair.ours));
+            pair.theirs
+        });
+        Ok(Launched { supervisor, status: Some(status), stdin, stdout, stderr, terminal })
     }
 
     /// Ends a supervisor with all that is below it; returns how many processes were still there.
@@ -109,6 +122,20 @@ impl Launcher {
 
 pub(super) fn pid_of(child: &Child) -> i32 {
     child.id().cast_signed()
+}
+
+/// Pipes, or a terminal, which is returned with a second handle to our end of it where there is input.
+fn set_up_stdio(process: &mut Process, spec: &ExecSpec) -> io::Result<Option<(Option<OwnedFd>, Terminal)>> {
+    let Some(size) = spec.terminal else {
+        process.stdin(if spec.has_stdin { Stdio::piped() } else { Stdio::null() });
+        process.stdout(Stdio::piped()).stderr(Stdio::piped());
+        return Ok(None);
+    };
+    let terminal = Terminal::open(size)?;
+    let theirs = || terminal.theirs.try_clone();
+    process.stdin(theirs()?).stdout(theirs()?).stderr(theirs()?);
+    let input = if spec.has_stdin { Some(terminal.ours.try_clone()?) } else { None };
+    Ok(Some((input, terminal)))
 }
 
 fn process_of(spec: &ExecSpec) -> Result<(Process, String), Failure> {

@@ -7,6 +7,7 @@
 mod launcher;
 mod pump;
 mod supervisor;
+mod terminal;
 mod tree;
 
 use std::time::Instant;

@@ -15,7 +15,9 @@ use rustix::io::Errno;
 
 use super::launcher::{Launched, Remains, pid_of};
 use super::supervisor::{REPORT_BYTES, Report};
+use super::terminal::{END_OF_FILE, resize};
 use super::tree;
+use crate::machine::Stopped;
 use crate::mailbox::Mailbox;
 use crate::message::{CHUNK_COST_BYTES, ExecEnd, ExecSpec, Response, Usage};
 use crate::server::Guest;
@@ -57,6 +59,13 @@ pub(super) struct Pump<'a> {
     ended: bool,
     /// The rest of the stdin part that is being written.
     stdin_part: Vec<u8>,
+    /// What the limits had stopped before.
+    before: Stopped,
+    has_terminal: bool,
+    /// The last of the input was not the end of a line.
+    in_line: bool,
+    /// The terminal was told that no more input comes.
+    input_ended: bool,
     end: ExecEnd,
 }
 
@@ -73,6 +82,9 @@ impl<'a> Pump<'a> {
             guest,
             id,
             mailbox,
+            has_terminal: launched.terminal.is_some(),
+            in_line: false,
+            input_ended: false,
             launched,
             started,
             deadline: spec.timeout_ms.and_then(|timeout_ms| started.checked_add(Duration::from_millis(timeout_ms))),
@@ -83,6 +95,7 @@ impl<'a> Pump<'a> {
             remains: Remains::Unknown,
             ended: false,
             stdin_part: Vec::new(),
+            before: Stopped::now(),
             end: ExecEnd::default(),
         }
     }
@@ -96,6 +109,10 @@ impl<'a> Pump<'a> {
         }
         while self.any_open() {
             self.watch_clock_and_host();
+            if self.drain.is_some() || self.remains != Remains::Unknown {
+                // Nobody is left who could open it again.
+                self.launched.terminal = None;
+            }
             if self.given_up() || self.wait_and_move().is_err() {
                 break;
             }
@@ -105,6 +122,9 @@ impl<'a> Pump<'a> {
             // Its supervisor was killed, and it with it.
             self.end.signal = Some(libc::SIGKILL);
         }
+        let stopped = Stopped::now();
+        self.end.memory_kills = stopped.memory_kills.saturating_sub(self.before.memory_kills);
+        self.end.pids_refused = stopped.pids_refused.saturating_sub(self.before.pids_refused);
         self.end.duration_ms = u64::try_from(self.started.elapsed().as_millis()).unwrap_or(u64::MAX);
         self.end
     }
@@ -132,7 +152,7 @@ impl<'a> Pump<'a> {
         if self.terminating.is_none() && self.mailbox.terminated() {
             self.terminating = Some(now + TERMINATION);
             self.end.killed = true;
-            tree::terminate_descendants(pid_of(&self.launched.supervisor));
+            tree::terminate_descendants(pid_of(&self.launched.supervisor), self.has_terminal);
         }
         if self.mailbox.killed() || self.terminating.is_some_and(|deadline| deadline <= now) {
             self.end.killed = true;
@@ -162,15 +182,21 @@ impl<'a> Pump<'a> {
     fn wait_and_move(&mut self) -> io::Result<()> {
         if self.stdin_part.is_empty() {
             match self.mailbox.try_next() {
-                Some(part) => self.stdin_part = part,
-                None if self.mailbox.exhausted() => self.launched.stdin = None,
+                Some(part) => {
+                    self.in_line = part.last() != Some(&b'\n');
+                    self.stdin_part = part;
+                }
+                None if self.mailbox.exhausted() => self.end_stdin(),
                 None => {}
             }
         }
         let ready = self.wait()?;
         for source in ready {
             match source {
-                Source::Wake => self.mailbox.settle(),
+                Source::Wake => {
+                    self.mailbox.settle();
+                    self.resize();
+                }
                 Source::Status => self.read_status(),
                 Source::Stdout | Source::Stderr => self.move_output(source)?,
                 Source::Stdin => self.feed_stdin(),
@@ -288,6 +314,25 @@ impl<'a> Pump<'a> {
             self.guest.outbox.send(self.id, &message, &chunk).map_err(io::Error::other)?;
         }
         Ok(())
+    }
+
+    /// A pipe is closed; at a terminal the end is said by a character, of which the first only ends a begun line.
+    fn end_stdin(&mut self) {
+        if self.has_terminal && self.launched.stdin.is_some() && !self.input_ended {
+            self.input_ended = true;
+            self.stdin_part = vec![END_OF_FILE; 1 + usize::from(self.in_line)];
+        } else {
+            self.launched.stdin = None;
+        }
+    }
+
+    fn resize(&self) {
+        if let Some(size) = self.mailbox.take_size()
+            && let Some(terminal) = self.launched.stdout.as_ref().filter(|_| self.has_terminal)
+        {
+            // A terminal that has hung up needs no size.
+            let _ = resize(terminal, size);
+        }
     }
 
     fn feed_stdin(&mut self) {

@@ -27,6 +27,8 @@ pub(super) struct Plan {
     pub(super) channel: [RawFd; 2],
     pub(super) status: RawFd,
     pub(super) cwd: RawFd,
+    /// Its stdin is a terminal, which becomes its controlling one.
+    pub(super) has_terminal: bool,
     pub(super) limits: Vec<Rlimit>,
 }
 
@@ -83,6 +85,9 @@ unsafe fn become_command(plan: &Plan) -> io::Result<()> {
             libc::close(fd);
         }
         check(libc::setsid())?;
+        if plan.has_terminal {
+            check(libc::ioctl(0, libc::TIOCSCTTY, 0))?;
+        }
         check(libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL, 0, 0, 0))?;
         check(libc::fchdir(plan.cwd))?;
         prefer_as_oom_victim();

@@ -27,9 +27,13 @@ pub(super) fn kill_descendants(root: i32) -> u32 {
 }
 
 /// Asks everything below `root` to end; a process that is being started just now may not hear it.
-pub(super) fn terminate_descendants(root: i32) {
+pub(super) fn terminate_descendants(root: i32, hang_up: bool) {
     for pid in descendants(&processes(), &[root]) {
         signal(pid, Signal::TERM);
+        if hang_up {
+            // A shell at a terminal pays no heed to the other one.
+            signal(pid, Signal::HUP);
+        }
         // One that is stopped hears it only when it goes on.
         signal(pid, Signal::CONT);
     }

@@ -12,6 +12,7 @@ use rustix::io::Errno;
 use super::root::{Root, failure, io_failure};
 use crate::mailbox::{Mailbox, Part};
 use crate::message::{Failure, FailureKind, MAX_WRITE_BYTES, Response, WriteDone, WriteSpec};
+use crate::server::Guest;
 
 /// What the new contents replace.
 struct Target {
@@ -38,11 +39,12 @@ impl Drop for Temporary<'_> {
 }
 
 /// Writes what comes through the mailbox. Hard links to the old file keep the old contents.
-pub(crate) fn write(root: &Root, spec: &WriteSpec, mailbox: &Mailbox) -> Result<Response, Failure> {
+pub(crate) fn write(guest: &Guest, id: u64, spec: &WriteSpec, mailbox: &Mailbox) -> Result<Response, Failure> {
     static COUNTER: AtomicU64 = AtomicU64::new(0);
     if spec.path.as_path().as_os_str().as_encoded_bytes().ends_with(b"/") {
         return Err(Failure::new(FailureKind::BadRequest, format!("{} names a folder, not a file", spec.path)));
     }
+    let root = &guest.root;
     let relative = root.relative(&spec.path)?;
     let target = find_target(root, &relative, spec.mode)?;
     let fail = |error| failure(&relative, error);
@@ -52,7 +54,11 @@ pub(crate) fn write(root: &Root, spec: &WriteSpec, mailbox: &Mailbox) -> Result<
     let file = openat(&target.parent, &name, flags, Mode::RUSR | Mode::WUSR).map_err(fail)?;
     let mut temporary = Temporary { parent: &target.parent, name, kept: false };
     let mut file = File::from(file);
-    let written_bytes = receive(&mut file, &relative, mailbox)?;
+    let grant = |bytes| {
+        // The host is gone when this fails, and the reader will end everything.
+        let _ = guest.outbox.send(id, &Response::Credit { bytes }, &[]);
+    };
+    let written_bytes = receive(&mut file, &relative, mailbox, grant)?;
     fchmod(&file, target.mode).map_err(fail)?;
     file.sync_all().map_err(|error| io_failure(&relative, &error))?;
     renameat(&target.parent, &temporary.name, &target.parent, &target.name).map_err(fail)?;
@@ -61,7 +67,7 @@ pub(crate) fn write(root: &Root, spec: &WriteSpec, mailbox: &Mailbox) -> Result<
     Ok(Response::WriteDone(WriteDone { written_bytes, created: target.created }))
 }
 
-fn receive(file: &mut File, relative: &Path, mailbox: &Mailbox) -> Result<u64, Failure> {
+fn receive(file: &mut File, relative: &Path, mailbox: &Mailbox, grant: impl Fn(u64)) -> Result<u64, Failure> {
     let mut written_bytes = 0;
     loop {
         match mailbox.next_part() {
@@ -72,6 +78,7 @@ fn receive(file: &mut File, relative: &Path, mailbox: &Mailbox) -> Result<u64, F
                     return Err(Failure::new(FailureKind::TooLarge, message));
                 }
                 file.write_all(&part).map_err(|error| io_failure(relative, &error))?;
+                mailbox.take_grant().into_iter().for_each(&grant);
             }
             Part::End => return Ok(written_bytes),
             Part::Killed => {

@@ -33,6 +33,15 @@ pub struct ExecLimits {
     pub open_files: Option<u64>,
 }
 
+/// The size of a terminal, in characters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TerminalSize {
+    /// Lines.
+    pub rows: u16,
+    /// Characters of a line.
+    pub columns: u16,
+}
+
 /// A command with everything it needs.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ExecSpec {
@@ -44,6 +53,10 @@ pub struct ExecSpec {
     pub env: Vec<(String, String)>,
     /// `Data` frames with the command's stdin follow; otherwise stdin is empty.
     pub has_stdin: bool,
+    /// It gets a terminal of this size, which is its controlling one: input and output go through it, and all output
+    /// comes as `Stdout`. The end of stdin is then the end-of-file character, as a person would type it.
+    #[serde(default)]
+    pub terminal: Option<TerminalSize>,
     /// After so many milliseconds the command is killed.
     pub timeout_ms: Option<u64>,
     /// Its bounds.
@@ -82,4 +95,8 @@ pub struct ExecEnd {
     pub stderr_bytes: u64,
     /// What it cost.
     pub usage: Usage,
+    /// Processes killed meanwhile because memory ran out, where the guest bounds that itself (in a microVM).
+    pub memory_kills: u64,
+    /// Processes that could not be started meanwhile, where the guest bounds that itself.
+    pub pids_refused: u64,
 }

@@ -1,7 +1,7 @@
 //! The messages of the protocol: what the host asks and what the guest answers.
 //!
 //! Every request has an id of its own, chosen by the host and never used twice; several run at once. `Data`, `Credit`,
-//! `Kill` and `Terminate` carry the id of the request they belong to. A request ends with exactly one closing answer
+//! `Resize`, `Kill` and `Terminate` carry the id of the request they belong to. A request ends with exactly one closing answer
 //! ([`Response::is_final`]); answers before that are parts of it.
 
 mod exec;
@@ -15,7 +15,7 @@ mod write;
 
 use serde::{Deserialize, Serialize};
 
-pub use exec::{Command, ExecEnd, ExecLimits, ExecSpec, Usage};
+pub use exec::{Command, ExecEnd, ExecLimits, ExecSpec, TerminalSize, Usage};
 pub use failure::{Failure, FailureKind};
 pub use forward::{Accepted, FORWARD_WINDOW_BYTES, ListenSpec, MAX_FORWARDED};
 pub use list::{Entry, ListDone, ListSpec, Truncation};
@@ -34,6 +34,10 @@ pub const MAX_READ_BYTES: u64 = 64 * 1024 * 1024;
 pub const MAX_WRITE_BYTES: u64 = 256 * 1024 * 1024;
 /// The most bytes a command is given on its stdin.
 pub const MAX_STDIN_BYTES: u64 = 16 * 1024 * 1024;
+/// Bytes of a file the host may send before the guest must allow more with [`Response::Credit`].
+pub const WRITE_WINDOW_BYTES: u64 = 4 * 1024 * 1024;
+/// The id of pings that are only signs of life, and of their answers.
+pub const HEARTBEAT_ID: u64 = 0;
 /// The most requests that run at once.
 pub const MAX_CONCURRENT_REQUESTS: usize = 64;
 
@@ -62,6 +66,8 @@ pub enum Request {
         /// How many, in bytes.
         bytes: u64,
     },
+    /// The command's terminal has another size now.
+    Resize(TerminalSize),
     /// Ends the request: a command's whole process tree, a listing, a search, a half-sent write.
     Kill,
     /// Sends SIGTERM to everything of a command, and kills what is left of it two seconds later. Other requests end as
@@ -82,7 +88,7 @@ pub enum Request {
     /// Takes the next connection; the request lives as long as that. `Data` goes to the command that connected (the last
     /// part closes that direction), `Terminate` closes when everything is delivered, `Kill` resets.
     Accept,
-    /// Asks for a sign of life.
+    /// Asks for a sign of life, and is one. With [`HEARTBEAT_ID`] it belongs to no request.
     Ping,
     /// Kills all commands and exits.
     Shutdown,
@@ -104,6 +110,11 @@ pub enum Response {
     Data,
     /// The range was read.
     ReadDone(ReadDone),
+    /// Allows so many more bytes of a file that is written, or to a connection.
+    Credit {
+        /// How many, in bytes.
+        bytes: u64,
+    },
     /// The file was written.
     WriteDone(WriteDone),
     /// What the path is.
@@ -133,11 +144,6 @@ pub enum Response {
     Received,
     /// The command sends nothing more on a connection.
     ReceivedAll,
-    /// So many more bytes may be sent to a connection.
-    Credit {
-        /// How many, in bytes.
-        bytes: u64,
-    },
     /// The connection is gone.
     Closed {
         /// Not in good order: by the command, or because the host asked for it.

@@ -33,6 +33,8 @@ pub(super) fn observe_files_and_sockets(plan: &ProbePlan, seen: &mut Observation
     seen.abstract_socket = Some(attempt(
         SocketAddr::from_abstract_name(&plan.abstract_socket).and_then(|address| UnixStream::connect_addr(&address)),
     ));
+    seen.sockets =
+        plan.sockets.iter().map(|path| (path.clone(), attempt(UnixStream::connect(path.as_path())))).collect();
     seen.canaries = plan.canaries.iter().map(|path| (path.clone(), attempt(File::open(path.as_path())))).collect();
     seen.writes = plan
         .write_dirs

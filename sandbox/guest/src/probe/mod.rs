@@ -31,6 +31,9 @@ pub struct ProbePlan {
     pub marker: String,
     /// Files that must read as empty.
     pub masked: Vec<RawPath>,
+    /// Sockets in the host's file system that must not be reachable.
+    #[serde(default)]
+    pub sockets: Vec<RawPath>,
     /// A process of the host: its id, and its start time in clock ticks since boot.
     pub host_process: Option<(u32, u64)>,
 }
@@ -84,6 +87,12 @@ pub struct Observations {
     pub no_new_privs: Option<u64>,
     /// `Seccomp` (2: a filter is in force).
     pub seccomp: Option<u64>,
+    /// Identity of this run of the kernel.
+    pub boot_id: String,
+    /// Memory of the machine that this kernel sees, in bytes.
+    pub memory_bytes: Option<u64>,
+    /// The root is mounted read-only.
+    pub root_read_only: bool,
     /// Identity of each namespace, by name, as in `/proc/self/ns`.
     pub namespaces: Vec<(String, String)>,
     /// Network interfaces.
@@ -92,6 +101,8 @@ pub struct Observations {
     pub tcp: Vec<Attempt>,
     /// Connecting to the abstract socket.
     pub abstract_socket: Option<Attempt>,
+    /// Connecting to each of `sockets`.
+    pub sockets: Vec<(RawPath, Attempt)>,
     /// Opening each of `canaries`.
     pub canaries: Vec<(RawPath, Attempt)>,
     /// Creating a file in each of `write_dirs`.

@@ -12,6 +12,14 @@ pub(super) fn observe(seen: &mut Observations) {
     seen.cap_bnd = field(&status, "CapBnd:", 16);
     seen.no_new_privs = field(&status, "NoNewPrivs:", 10);
     seen.seccomp = field(&status, "Seccomp:", 10);
+    seen.boot_id = fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default().trim().to_owned();
+    let memory = fs::read_to_string("/proc/meminfo").unwrap_or_default();
+    seen.memory_bytes = memory
+        .lines()
+        .find_map(|line| line.strip_prefix("MemTotal:")?.trim().strip_suffix(" kB")?.parse::<u64>().ok())
+        .and_then(|kib| kib.checked_mul(1024));
+    seen.root_read_only =
+        rustix::fs::statvfs("/").is_ok_and(|root| root.f_flag.contains(rustix::fs::StatVfsMountFlags::RDONLY));
     seen.namespaces = namespaces();
     seen.interfaces = interfaces();
     seen.env_names = std::env::vars_os().map(|(name, _)| name.to_string_lossy().into_owned()).collect();

@@ -15,6 +15,8 @@ fn on_the_host_everything_is_reached() {
     let tcp = TcpListener::bind("127.0.0.1:0").unwrap();
     let name = format!("retrace-probe-test-{}", std::process::id());
     let _listener = UnixListener::bind_addr(&SocketAddr::from_abstract_name(&name).unwrap()).unwrap();
+    let socket = dir.path().join("socket");
+    let _engine = UnixListener::bind(&socket).unwrap();
     let plan = ProbePlan {
         tcp: vec![tcp.local_addr().unwrap()],
         abstract_socket: name,
@@ -22,6 +24,7 @@ fn on_the_host_everything_is_reached() {
         write_dirs: vec![RawPath::from(dir.path()), RawPath::from("/proc")],
         marker: "marker".to_owned(),
         masked: vec![RawPath::from(&file), RawPath::from("/nonexistent")],
+        sockets: vec![RawPath::from(&socket), RawPath::from("/nonexistent")],
         host_process: None,
     };
     let mut seen = Observations::default();
@@ -32,10 +35,13 @@ fn on_the_host_everything_is_reached() {
     assert!(seen.abstract_socket.unwrap().succeeded());
     assert_eq!(reached(&seen.canaries), [true, false]);
     assert_eq!(reached(&seen.writes), [true, false]);
+    assert_eq!(reached(&seen.sockets), [true, false]);
     assert_eq!(seen.masked.iter().map(|(_, bytes)| *bytes).collect::<Vec<_>>(), [Some(5), None]);
     assert!(!dir.path().join("marker").exists());
     assert!(seen.namespaces.iter().any(|(name, identity)| name == "pid" && identity.starts_with("pid:[")));
     assert_eq!(seen.no_new_privs, Some(0));
+    assert_eq!((seen.boot_id.len(), seen.root_read_only), (36, false));
+    assert!(seen.memory_bytes.unwrap() > 1 << 24);
 }
 
 #[test]

@@ -31,6 +31,12 @@ pub(super) fn dispatch(guest: &Arc<Guest>, id: u64, request: Request, body: Vec<
             }
             Ok(())
         }
+        Request::Resize(size) => {
+            if let Some(mailbox) = guest.registry.find(id) {
+                mailbox.resize(size);
+            }
+            Ok(())
+        }
         Request::Kill => {
             match guest.registry.find(id) {
                 Some(mailbox) => mailbox.kill(),
@@ -49,9 +55,7 @@ pub(super) fn dispatch(guest: &Arc<Guest>, id: u64, request: Request, body: Vec<
         Request::Ping | Request::Shutdown => guest.outbox.send(id, &Response::Pong, &[]),
         Request::Exec(spec) => start(guest, id, Intake::Stdin, Box::new(move |g, id, m| exec::run(g, id, &spec, m))),
         Request::Read(spec) => start(guest, id, Intake::File, Box::new(move |g, id, m| files::read(g, id, &spec, m))),
-        Request::Write(spec) => {
-            start(guest, id, Intake::File, Box::new(move |g, _, m| files::write(&g.root, &spec, m)))
-        }
+        Request::Write(spec) => start(guest, id, Intake::File, Box::new(move |g, id, m| files::write(g, id, &spec, m))),
         Request::Stat(spec) => start(guest, id, Intake::File, Box::new(move |g, _, _| files::stat(&g.root, &spec))),
         Request::List(spec) => start(guest, id, Intake::File, Box::new(move |g, id, m| files::list(g, id, &spec, m))),
         Request::Search(spec) => {

@@ -4,8 +4,13 @@
 //! non-dumpable, so that a command of the same user cannot reach them through `/proc`.
 
 mod dispatch;
+#[cfg(any(test, fuzzing))]
+mod fuzz_stream;
+#[cfg(any(test, fuzzing))]
+pub mod fuzzing;
 mod outbox;
 mod registry;
+mod silence;
 
 use std::fs::File;
 use std::io::{self, BufReader};
@@ -25,6 +30,7 @@ use crate::message::{Envelope, Hello, Request, Response};
 
 pub(crate) use outbox::Outbox;
 use registry::Registry;
+use silence::Silence;
 
 /// How long running requests may take to notice that the guest shuts down.
 const SHUTDOWN_WAIT: Duration = Duration::from_secs(3);
@@ -63,32 +69,42 @@ pub(crate) struct Guest {
     pub(crate) registry: Registry,
     pub(crate) launcher: Launcher,
     pub(crate) forwarder: Forwarder,
+    silence: Silence,
 }
 
-/// Serves until the host closes stdin or asks for shutdown; then no process of any command is left.
+impl Guest {
+    fn new(root: Root, outgoing: File, launcher: Launcher) -> Self {
+        let (registry, silence) = (Registry::default(), Silence::default());
+        let forwarder = Forwarder::default();
+        Self { root, outbox: Outbox::new(outgoing), registry, launcher, forwarder, silence }
+    }
+
+    /// Ends every command with everything it started.
+    fn end_everything(&self) {
+        self.registry.kill_all();
+        self.registry.wait_until_answered(SHUTDOWN_WAIT);
+        self.launcher.kill_everything();
+    }
+}
+
+/// Serves until the host closes stdin, asks for shutdown, or has said nothing for `silence_ms` (0: however long); then
+/// no process of any command is left.
 ///
 /// # Errors
 /// When the root or the channel cannot be used, or the host breaks the protocol.
-pub fn serve(root: &Path) -> Result<(), ServeError> {
+pub fn serve(root: &Path, silence_ms: u64) -> Result<(), ServeError> {
     let channel = |source| ServeError::Channel { source };
     close_inherited();
     let root = Root::open(root).map_err(|source| ServeError::Root { root: root.to_path_buf(), source })?;
     let (incoming, outgoing) = take_stdio().map_err(channel)?;
     protect_self().map_err(channel)?;
     let launcher = Launcher::new([incoming.as_raw_fd(), outgoing.as_raw_fd()]);
-    let guest = Arc::new(Guest {
-        root,
-        outbox: Outbox::new(File::from(outgoing)),
-        registry: Registry::default(),
-        launcher,
-        forwarder: Forwarder::default(),
-    });
+    let guest = Arc::new(Guest::new(root, File::from(outgoing), launcher));
+    silence::watch(&guest, silence_ms).map_err(channel)?;
     guest.outbox.send(0, &Response::Hello(hello()), &[])?;
 
     let result = read_requests(&guest, File::from(incoming));
-    guest.registry.kill_all();
-    guest.registry.wait_until_answered(SHUTDOWN_WAIT);
-    guest.launcher.kill_everything();
+    guest.end_everything();
     if let Ok(Some(shutdown_id)) = result {
         // The host may have closed its end already.
         let _ = guest.outbox.send(shutdown_id, &Response::Bye, &[]);
@@ -100,6 +116,7 @@ pub fn serve(root: &Path) -> Result<(), ServeError> {
 fn read_requests(guest: &Arc<Guest>, incoming: File) -> Result<Option<u64>, ServeError> {
     let mut incoming = BufReader::with_capacity(64 * 1024, incoming);
     while let Some(frame) = read_frame(&mut incoming)? {
+        guest.silence.heard();
         let Envelope { id, message } = frame.message::<Envelope<Request>>()?;
         if matches!(message, Request::Shutdown) {
             return Ok(Some(id));

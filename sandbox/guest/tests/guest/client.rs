@@ -55,7 +55,12 @@ impl Client {
     }
 
     fn spawn(dir: TempDir, mut command: Command) -> Self {
-        command.args(["serve", "--root"]).arg(dir.path()).stdin(Stdio::piped()).stdout(Stdio::piped());
+        command
+            .args(["serve", "--root"])
+            .arg(dir.path())
+            .args(["--silence-ms", "0"])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped());
         let mut child = command.spawn().unwrap();
         let stdin = child.stdin.take();
         let mut stdout = BufReader::new(child.stdout.take().unwrap());
@@ -165,7 +170,16 @@ impl Client {
     pub(crate) fn write(&mut self, path: impl AsRef<Path>, contents: &[u8]) -> Result<WriteDone, Failure> {
         let id = self.start(&Request::Write(WriteSpec { path: RawPath::from(path), mode: None }));
         let parts: Vec<&[u8]> = if contents.is_empty() { vec![&[]] } else { contents.chunks(100_000).collect() };
+        let mut window = message::WRITE_WINDOW_BYTES;
         for (number, part) in parts.iter().enumerate() {
+            while window < part.len() as u64 {
+                match self.next(id).0 {
+                    Response::Credit { bytes } => window += bytes,
+                    Response::Failed(failure) => return Err(failure),
+                    other => panic!("{other:?}"),
+                }
+            }
+            window -= part.len() as u64;
             self.send(id, &Request::Data { last: number + 1 == parts.len() }, part);
         }
         match self.finish(id).pop().unwrap().0 {
@@ -214,6 +228,7 @@ pub(crate) fn shell(script: &str) -> ExecSpec {
         cwd: None,
         env: Vec::new(),
         has_stdin: false,
+        terminal: None,
         timeout_ms: Some(60_000),
         limits: ExecLimits::default(),
     }

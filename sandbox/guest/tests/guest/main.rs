@@ -2,10 +2,13 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
 mod client;
+mod confine;
 mod exec;
 mod files;
 mod forward;
 mod protocol;
 mod search;
+mod silence;
+mod terminal;
 mod tree;
 mod write;

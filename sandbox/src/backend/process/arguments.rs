@@ -8,6 +8,8 @@ use std::path::Path;
 
 use rustix::fs::{MemfdFlags, memfd_create};
 
+use crate::backend::PIPE_ENDS_WITH_US;
+
 /// Arguments under construction.
 #[derive(Debug, Default)]
 pub(super) struct Arguments {
@@ -83,6 +85,7 @@ impl Arguments {
         self.list.push(workspace.into());
         self.add(["--", guest, "serve", "--root"]);
         self.list.push(workspace.into());
+        self.add(PIPE_ENDS_WITH_US);
     }
 
     /// The finished list, and the files that must stay open and be inherited.

@@ -9,9 +9,7 @@ mod arguments;
 mod environment;
 mod failure;
 mod lifeline;
-mod masks;
 mod mounts;
-mod seccomp;
 mod toolchains;
 
 use std::ffi::OsString;
@@ -26,7 +24,7 @@ use retrace_guest::message::ExecLimits;
 use tokio::process::Command;
 use tokio::task::JoinHandle;
 
-use super::{Backend, Inside, LaunchPlan, Launched, find_program};
+use super::{Backend, Inside, LaunchPlan, Launched, find_program, masks, seccomp};
 use crate::cgroup::{Cgroup, Doors};
 use crate::error::SandboxError;
 use crate::limits::Limits;
@@ -38,7 +36,7 @@ pub(crate) use environment::passed_on;
 use lifeline::{ProcessLifeline, ProcessMeter};
 
 /// Where the guest's executable is, inside.
-const GUEST_INSIDE: &str = "/run/retrace/guest";
+pub(super) const GUEST_INSIDE: &str = "/run/retrace/guest";
 /// The home folder, inside.
 pub(super) const HOME_INSIDE: &str = "/home/agent";
 
@@ -115,7 +113,13 @@ impl Backend for ProcessBackend {
         let ready = admit(creating, child.id().unwrap_or_default(), report, guest_pid.clone());
         let lifeline = ProcessLifeline::new(child, Arc::clone(&cgroup));
         let meter = ProcessMeter::new(guest_pid, cgroup);
-        let inside = Inside { guest: PathBuf::from(GUEST_INSIDE), masked, env_names };
+        let inside = Inside {
+            guest: PathBuf::from(GUEST_INSIDE),
+            workspace: plan.policy.workspace.clone(),
+            masked,
+            env_names,
+            sockets: Vec::new(),
+        };
         Ok(Launched {
             stdin: Box::new(stdin),
             stdout: Box::new(stdout),
@@ -193,7 +197,7 @@ fn exec_limits(limits: &Limits, cgroup: &Cgroup) -> ExecLimits {
         processes: (!cgroup.limits_pids()).then_some(limits.pids),
         address_space_bytes: None,
         // Not the address space: runtimes such as V8 or Go reserve far more of that than they ever use.
-        data_bytes: (!cgroup.limits_memory()).then_some(limits.memory_bytes),
+        data_bytes: (!cgroup.limits_memory()).then_some(limits.memory()),
         file_size_bytes: Some(limits.file_size_bytes),
         cpu_seconds: Some(limits.cpu_seconds),
         open_files: Some(limits.open_files),

@@ -13,6 +13,7 @@ use super::arguments::Arguments;
 use super::toolchains::Toolchain;
 use super::{GUEST_INSIDE, HOME_INSIDE};
 use crate::backend::LaunchPlan;
+use crate::guest_file::HOSTS;
 
 /// Folders of programs and libraries.
 const SYSTEM: [&str; 9] = ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/opt", "/nix/store"];
@@ -58,7 +59,6 @@ const PASSWD: &str = "root:x:0:0:root:/nonexistent:/usr/sbin/nologin\n\
     agent:x:1000:1000:agent:/home/agent:/bin/sh\n\
     nobody:x:65534:65534:nobody:/nonexistent:/usr/sbin/nologin\n";
 const GROUP: &str = "root:x:0:\nagent:x:1000:\nnogroup:x:65534:\n";
-const HOSTS: &str = "127.0.0.1 localhost retrace\n::1 localhost\n";
 const NSSWITCH: &str = "passwd: files\ngroup: files\nhosts: files\n";
 
 /// Adds all mounts; returns the files that must read as empty.
@@ -101,6 +101,7 @@ pub(super) fn add(
         arguments.show(&path, &path);
     }
     masked.extend(PROC_SECRETS.iter().map(PathBuf::from).filter(|path| path.exists()));
+    masked.extend(for_root_only().filter(|path| !PROC_SECRETS.iter().any(|secret| Path::new(secret) == path)));
     for path in &masked {
         arguments.show(&plan.files.empty, path);
     }
@@ -136,6 +137,16 @@ fn kernel_entries() -> Vec<PathBuf> {
         !is_process && !is_link && (entry.file_name() == "sys" || has_writable(&entry.path(), writable_bits))
     };
     entries.filter(is_kernels).map(|entry| entry.path()).collect()
+}
+
+/// Files of `/proc` that only root may read (how the kernel uses its memory, and at which addresses). Inside, whoever was
+/// started by root is root to them.
+fn for_root_only() -> impl Iterator<Item = PathBuf> {
+    let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
+    let is_for_root = |entry: &fs::DirEntry| {
+        entry.metadata().is_ok_and(|metadata| metadata.is_file() && metadata.permissions().mode() & 0o077 == 0)
+    };
+    entries.filter(is_for_root).map(|entry| entry.path())
 }
 
 /// Whether a file, or one below a folder, could be written to by its mode; "yes" when that takes too long to say.

@@ -122,7 +122,7 @@ fn the_filter_is_whole_and_small() {
 fn the_limits_of_processes_step_in_where_there_is_no_control_group() {
     let limits = Limits::default();
     let without = exec_limits(&limits, &Cgroup::none(&limits));
-    assert_eq!((without.processes, without.data_bytes), (Some(limits.pids), Some(limits.memory_bytes)));
+    assert_eq!((without.processes, without.data_bytes), (Some(limits.pids), Some(limits.memory())));
     if is_root() {
         let with = exec_limits(&limits, &Cgroup::create(&limits));
         assert_eq!((with.processes, with.data_bytes), (None, None));

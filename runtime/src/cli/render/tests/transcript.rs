@@ -4,11 +4,26 @@ use super::{SECRET, answered, called, events, finished, prompted, redactor, some
 use crate::cli::render::{Detail, Style, Transcript};
 use expect_test::expect;
 use retrace_events::fold::{CallApproval, CallProgress, OpenCall};
-use retrace_events::payload::sandbox::{SandboxLimitHit, SandboxNetworkAttempted};
+use retrace_events::payload::sandbox::{SandboxConnection, SandboxLimitHit, SandboxNetworkAttempted};
 use retrace_events::payload::tool::{ToolExit, ToolFinished, ToolOutcomeUnknown};
 use retrace_events::payload::turn::{TurnEnded, TurnFailed, TurnFailure, TurnInterrupted, TurnOutcome};
 use retrace_events::testing::{EventMaker, example_payloads, example_stream};
 use retrace_events::{BlobRef, CallId, Event, Hash};
+
+fn connected(host: &str, why: &str, credential: Option<&str>) -> SandboxConnection {
+    SandboxConnection {
+        call: None,
+        host: host.to_owned(),
+        port: 443,
+        how: "connect".to_owned(),
+        allowed: true,
+        why: why.to_owned(),
+        sent_bytes: 900,
+        received_bytes: 2_000_000,
+        credential: credential.map(str::to_owned),
+        duration_ms: 5,
+    }
+}
 
 #[test]
 fn a_whole_turn() {
@@ -85,6 +100,8 @@ fn everything_that_can_go_wrong() {
         ToolOutcomeUnknown { call: CallId("8".to_owned()), content: "nobody knows".to_owned() }.into(),
         SandboxLimitHit { call: None, limit: "memory".to_owned(), detail: "2 GB".to_owned() }.into(),
         SandboxNetworkAttempted { call: None, destination: "evil.example:443".to_owned(), allowed: false }.into(),
+        connected("crates.example", "", Some("crates.example")).into(),
+        SandboxConnection { allowed: false, ..connected("evil.example", "not on the list of domains", None) }.into(),
         TurnInterrupted { by: "signal".to_owned(), during: "tool calls".to_owned() }.into(),
         over(TurnOutcome::Refused),
         over(TurnOutcome::AnswerTooLong),
@@ -93,7 +110,7 @@ fn everything_that_can_go_wrong() {
         over(TurnOutcome::RequestFailed),
         over(TurnOutcome::RuntimeFailed),
     ];
-    expect![[r"
+    expect![[r#"
         ! rate limited (HTTP 429): the API's words · trying again in 2.5s
         ! lost: the API's words · may have cost up to $0.1200 · trying again
         ! authentication (HTTP 401): the API's words
@@ -106,6 +123,8 @@ fn everything_that_can_go_wrong() {
         └ 8: outcome unknown: nobody knows
         ! limit hit: memory (2 GB)
         ! network: evil.example:443 (refused)
+        · network: crates.example:443 (900 B sent, 2.0 MB received, credential added)
+        ! network: evil.example:443 refused: not on the list of domains
         interrupted by signal: tool calls
         the model refused: why
         the answer was too long: why
@@ -113,7 +132,7 @@ fn everything_that_can_go_wrong() {
         a budget is used up: why
         the request failed: why
         retrace could not go on: why
-    "]]
+    "#]]
     .assert_eq(&text(Detail::Short, story));
 }
 
