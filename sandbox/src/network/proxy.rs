@@ -56,7 +56,7 @@ pub(super) struct Connection {
     upgrade: Mutex<Option<OnUpgrade>>,
     /// Set when a tunnel was granted.
     tunnel: Mutex<Option<Tunnel>>,
-    /// What drives the connections to servers.
+    /// What drives the connection to a server.
     drivers: Mutex<JoinSet<()>>,
 }
 
@@ -217,11 +217,8 @@ impl Connection {
     {
         let mut drivers = JoinSet::new();
         let sender = outside::handshake(stream, self.proxy.list.limits().head_bytes, &mut drivers).await?;
-        let mut kept = lock(&self.drivers);
-        let mut all = std::mem::replace(&mut *kept, drivers);
-        // Those that have ended are let go of.
-        while all.try_join_next().is_some() {}
-        drop(kept);
+        // If there was one before, its connection has ended.
+        *lock(&self.drivers) = drivers;
         Ok(sender)
     }
 

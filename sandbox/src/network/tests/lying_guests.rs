@@ -285,7 +285,7 @@ async fn data_without_credit_ends_the_guest() {
     assert_eq!(guest.connections.next().await, None);
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn heads_and_silence_are_bounded() {
     let limits = NetworkLimits { setup_ms: 300, head_bytes: 8192, ..few() };
     let mut guest = Liar::new(&[], limits).await;

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 use bytes::Bytes;
 use http_body_util::{BodyExt as _, Full};
 use hyper::body::Incoming;
-use hyper::header::{HeaderMap, LOCATION};
+use hyper::header::{CONNECTION, HeaderMap, HeaderValue, LOCATION};
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper::{Request, Response, StatusCode};
@@ -172,7 +172,8 @@ async fn serve(stream: impl AsyncRead + AsyncWrite + Unpin, notes: Arc<Mutex<Vec
     let _ = http1::Builder::new().serve_connection(TokioIo::new(stream), service).await;
 }
 
-/// `/echo` answers with the body, `/large` with 50 MB, `/to/<url>` with a redirect, anything else with the host.
+/// `/echo` answers with the body, `/large` with 50 MB, `/to/<url>` with a redirect, `/close` with nothing and the end of
+/// the connection, anything else with the host.
 async fn answer(request: Request<Incoming>, notes: &Mutex<Vec<Seen>>) -> Response<Full<Bytes>> {
     let (parts, body) = request.into_parts();
     let body = body.collect().await.map(http_body_util::Collected::to_bytes).unwrap_or_default();
@@ -182,6 +183,11 @@ async fn answer(request: Request<Incoming>, notes: &Mutex<Vec<Seen>>) -> Respons
         let mut response = Response::new(Full::default());
         *response.status_mut() = StatusCode::FOUND;
         response.headers_mut().insert(LOCATION, url.replace('|', "/").parse().unwrap());
+        return response;
+    }
+    if path == "/close" {
+        let mut response = Response::new(Full::default());
+        response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
         return response;
     }
     match path.as_str() {

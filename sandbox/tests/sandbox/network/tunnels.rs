@@ -126,13 +126,15 @@ async fn either_side_may_close_its_direction_first() {
 
 #[tokio::test]
 async fn a_reset_comes_through_in_both_directions() {
-    let server = Server::raw(|stream| async move {
+    let server = Server::raw(|mut stream| async move {
+        // Not before the command has read all there is: a reset takes what is unread with it.
+        let _ = tokio::io::AsyncReadExt::read_u8(&mut stream).await;
         rustix::net::sockopt::set_socket_linger(&stream, Some(std::time::Duration::ZERO)).unwrap();
     })
     .await;
     let yard = Yard::new(allow(&["rude.test"], server.port, &Names::new())).await;
     let target = format!("rude.test:{}", server.port);
-    let script = "try: print(s.recv(100))\nexcept ConnectionResetError: print('reset')";
+    let script = "s.sendall(b'x')\ntry: print(s.recv(100))\nexcept ConnectionResetError: print('reset')";
     assert_eq!(yard.prints(&through_tunnel(&target, script)).await, "reset\n");
     assert!(yard.report().await.cut.is_some());
 
