@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use tempfile::NamedTempFile;
 
 use crate::backend::LaunchPlan;
+use crate::leftover::temporary;
 use crate::proof::Proof;
 
 /// The bait of one probe. Dropping it removes it.
@@ -90,7 +91,7 @@ impl Bait {
 const CANARY: &[u8] = b"not to be seen from inside a sandbox\n";
 
 fn canary(dir: &Path) -> io::Result<NamedTempFile> {
-    let file = tempfile::Builder::new().prefix(".retrace-canary-").tempfile_in(dir)?;
+    let file = temporary(dir)?;
     fs::write(file.path(), CANARY)?;
     Ok(file)
 }

@@ -13,6 +13,7 @@ mod limits;
 mod none;
 mod plain_user;
 mod programs;
+mod soak;
 mod start;
 mod streams;
 mod support;
