@@ -6,12 +6,12 @@ export PATH := $(RETRACE_CACHE)/bin:$(PATH):$(HOME)/.cargo/bin
 
 RETRACE := $(CARGO_TARGET_DIR)/debug/retrace
 
-.PHONY: help setup build demo demo-nats test bench check fmt ci
+.PHONY: help setup build demo demo-nats test test-container test-krun bench check fmt ci
 .PHONY: check-tools check-format check-lints check-docs check-licences check-unused check-scripts
 .DEFAULT_GOAL := help
 
 help: ## show these targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
 setup: ## install everything the other targets need (they call it themselves)
 	@.ci/setup
@@ -27,10 +27,21 @@ demo-nats: build ## the same demo, with its log in a real nats-server that is st
 	@.ci/setup nats
 	@.ci/with-nats $(RETRACE) demo
 
-test: ## every test of the workspace
-	@.ci/setup base nats test model
+test: ## every test of the workspace, those of sandboxes on containers too (where Podman can run)
+	@.ci/setup base nats test model podman
 	@cargo test --locked --workspace --doc --quiet
 	@cargo nextest run --locked --workspace $(if $(CI),--profile ci)
+	@if .ci/with-podman --check; then $(MAKE) --no-print-directory test-container; \
+	else echo "=== the tests on containers were SKIPPED: Podman cannot run here"; fi
+
+test-container: ## the sandbox's tests on containers, in a Podman of their own
+	@.ci/setup base test podman
+	@RETRACE_TEST_SANDBOX=container .ci/with-podman cargo nextest run --locked -p retrace-sandbox \
+		-E 'binary(sandbox) | test(backend::podman)' $(if $(CI),--profile ci)
+
+test-krun: ## the sandbox's tests on microVMs, in an emulated machine (building it the first time takes 10 minutes and root)
+	@.ci/setup base test podman krun
+	@tests/krun/suite
 
 bench: ## durable appends beside the disk's own fsync, and resuming long sessions
 	@.ci/setup base nats
@@ -57,7 +68,7 @@ check-unused: check-tools
 	cargo shear
 
 check-scripts: check-tools
-	for script in .ci/setup .ci/with-nats .ci/run; do bash -n $$script || exit 1; done
+	for script in .ci/setup .ci/with-nats .ci/with-podman .ci/run sandbox/image/build tests/krun/build tests/krun/init tests/krun/run tests/krun/suite; do bash -n $$script || exit 1; done
 	for file in $$(git ls-files '*.py'); do python3 -c "compile(open('$$file').read(), '$$file', 'exec')" || exit 1; done
 
 fmt: ## format the sources

@@ -296,8 +296,8 @@ fn limits_hit(end: &ExecEnd, limits: &ExecLimits, before: Counters, after: Count
     // A shell reports a child's death by signal as 128 + signal.
     let died_of = |signal: i32| end.signal == Some(signal) || end.code == Some(128 + signal);
     let hits = [
-        (LimitHit::Memory, after.memory_kills > before.memory_kills),
-        (LimitHit::Pids, after.pids_refused > before.pids_refused),
+        (LimitHit::Memory, after.memory_kills > before.memory_kills || end.memory_kills > 0),
+        (LimitHit::Pids, after.pids_refused > before.pids_refused || end.pids_refused > 0),
         (LimitHit::Time, end.timed_out),
         (LimitHit::Output, end.output_limit_hit),
         (LimitHit::Cpu, limits.cpu_seconds.is_some() && died_of(libc::SIGXCPU)),

@@ -28,6 +28,9 @@ fn only_what_grew_meanwhile_counts() {
     let (before, after) =
         (Counters { memory_kills: 3, pids_refused: 5 }, Counters { memory_kills: 3, pids_refused: 6 });
     assert_eq!(hit(ExecEnd { code: Some(0), ..ExecEnd::default() }, before, after), [LimitHit::Pids]);
+    // Counted inside.
+    assert_eq!(hit(ExecEnd { memory_kills: 1, ..ExecEnd::default() }, before, before), [LimitHit::Memory]);
+    assert_eq!(hit(ExecEnd { pids_refused: 1, ..ExecEnd::default() }, before, before), [LimitHit::Pids]);
     let more = Counters { memory_kills: 4, ..before };
     assert_eq!(hit(ExecEnd { signal: Some(9), ..ExecEnd::default() }, before, more), [LimitHit::Memory]);
 }

@@ -236,13 +236,18 @@ impl Agent {
         if let Err(error) = self.log_background_ends().await {
             tracing::warn!(%error, "the end of a background command is not in the log");
         }
+        if let Some(sandbox) = self.workroom.ready().cloned() {
+            sandbox.shutdown().await;
+            if let Some(connections) = sandbox.connections()
+                && let Err(error) = self.log_last_connections(&connections).await
+            {
+                tracing::warn!(%error, "the last connections are not in the log");
+            }
+        }
         self.parts.checkpoints.left(self.writer.stream(), &self.state);
         self.past.close().await;
         self.parts.checkpoints.settled().await;
         self.publisher.close().await;
-        if let Workroom::Ready(sandbox) = self.workroom {
-            sandbox.shutdown().await;
-        }
     }
 
     /// What is to be logged of commands in the background that are gone with whoever ran them.

@@ -157,6 +157,7 @@ impl Agent {
         if let Some((limit, detail)) = result.limit_hit {
             batch.push((SandboxLimitHit { call: Some(call.clone()), limit, detail }.into(), None));
         }
+        batch.extend(self.connections());
         if let Some(items) = result.plan {
             let items = items.into_iter().map(|item| PlanItem { text: redact(&item.text), ..item }).collect();
             batch.push((SessionPlanned { call: call.clone(), items }.into(), None));

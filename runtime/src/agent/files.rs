@@ -23,7 +23,8 @@ impl Agent {
     /// Tells the model of a fork, whose context names its parent's workspace, where its own is.
     pub(super) async fn tell_of_fork(&mut self) -> Result<(), AgentError> {
         let Some(fork) = self.state.fork.as_ref().filter(|fork| !fork.told) else { return Ok(()) };
-        let moved = fork.left_workspace != self.state.workspace && self.state.epoch.is_some();
+        let moved =
+            fork.left_workspace != self.state.workspace && self.state.epoch.is_some() && self.shows_host_paths();
         let asks = self.state.turn.as_ref().is_some_and(|turn| matches!(turn.stage, Stage::Ask { .. }));
         if !moved || !asks {
             return Ok(());
@@ -36,6 +37,14 @@ impl Agent {
         let note = self.parts.redactor.redact(&note).into_owned();
         let rule = ForkedPart::WARNING.to_owned();
         self.append(vec![(TurnWarned { rule, note }.into(), None)]).await.map(drop)
+    }
+
+    /// Whether the workspace is at its own path for those who work in it. In a container it always is at the same one.
+    fn shows_host_paths(&self) -> bool {
+        match self.workroom.ready() {
+            Some(sandbox) => sandbox.workspace_inside() == self.workspace,
+            None => !matches!(self.settings.sandbox.as_str(), "container" | "krun"),
+        }
     }
 
     /// What there is to log of the files as the turn found them, before the first call that may change them.

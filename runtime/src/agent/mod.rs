@@ -11,6 +11,7 @@ mod background;
 mod budget;
 mod calls;
 mod compacting;
+mod connections;
 mod control;
 mod epochs;
 mod error;

@@ -1,9 +1,11 @@
 //! Starts the sandbox that a session's settings ask for, and says what it proved as an event.
 
-use crate::config::Values;
+use crate::config::{NetworkCredential, Values};
 use retrace_events::payload::sandbox::{SandboxProof, SandboxStarted};
 use retrace_events::payload::settings::Settings;
-use retrace_sandbox::{Limits, Policy, Sandbox, SandboxChoice, SandboxError};
+use retrace_sandbox::{
+    AllowList, Credential, EngineOptions, Limits, Network, Policy, Sandbox, SandboxChoice, SandboxError, Secret,
+};
 use std::path::{Path, PathBuf};
 
 /// What the user's configuration says about sandboxes, whatever the session.
@@ -15,6 +17,12 @@ pub struct SandboxSetup {
     pub mask: Vec<String>,
     /// What it may use.
     pub limits: Limits,
+    /// Where containers and microVMs come from.
+    pub engine: EngineOptions,
+    /// The domains that commands may reach.
+    pub network: Vec<String>,
+    /// What the proxy adds to requests to them.
+    pub credentials: Vec<NetworkCredential>,
 }
 
 impl SandboxSetup {
@@ -25,7 +33,43 @@ impl SandboxSetup {
             expose: values.expose.value.clone(),
             mask: values.mask.iter().map(|name| name.value.clone()).collect(),
             limits: values.sandboxes.limits(),
+            engine: EngineOptions {
+                socket: values.sandboxes.engine.value.clone(),
+                image: values.sandboxes.image.value.clone(),
+            },
+            network: values.sandboxes.network.value.clone(),
+            credentials: values.sandboxes.credentials.value.clone(),
         }
+    }
+
+    /// What may be seen of the host from over `workspace`.
+    ///
+    /// # Errors
+    /// When a credential cannot be used.
+    pub(crate) fn policy(&self, workspace: &Path) -> Result<Policy, SandboxError> {
+        let mut policy = Policy::new(workspace);
+        policy.expose.extend_from_slice(&self.expose);
+        for name in &self.mask {
+            if !policy.masked_names.contains(name) {
+                policy.masked_names.push(name.clone());
+            }
+        }
+        policy.engine = self.engine.clone();
+        policy.network = self.allowed().map_err(|detail| SandboxError::Network { detail })?;
+        Ok(policy)
+    }
+
+    fn allowed(&self) -> Result<Network, String> {
+        if self.network.is_empty() && self.credentials.is_empty() {
+            return Ok(Network::None);
+        }
+        let mut list = AllowList::parse(&self.network).map_err(|error| error.to_string())?;
+        for NetworkCredential { domain, header, prefix, variable } in &self.credentials {
+            let secret = Secret::from_variable(variable).map_err(|error| error.to_string())?.prefixed(prefix);
+            let credential = Credential::new(domain, header, &secret).map_err(|error| error.to_string())?;
+            list = list.with_credential(credential).map_err(|error| error.to_string())?;
+        }
+        Ok(Network::Allow(list))
     }
 }
 
@@ -42,12 +86,10 @@ pub(crate) async fn start(wish: &SandboxWish<'_>) -> Result<Sandbox, SandboxErro
     let choice: SandboxChoice = wish.settings.sandbox.parse().map_err(|error: retrace_sandbox::ChoiceError| {
         SandboxError::Start { backend: "configured", detail: error.to_string() }
     })?;
-    let mut policy = Policy::new(wish.workspace);
-    policy.expose.extend_from_slice(&wish.setup.expose);
-    for name in &wish.setup.mask {
-        if !policy.masked_names.contains(name) {
-            policy.masked_names.push(name.clone());
-        }
+    let mut policy = wish.setup.policy(wish.workspace)?;
+    if choice == SandboxChoice::None {
+        // There the host's own network is open anyway.
+        policy.network = Network::None;
     }
     let limits = Limits { command_timeout_ms: wish.settings.command_timeout_ms, ..wish.setup.limits.clone() };
     Sandbox::start(choice, policy, limits, wish.guest_dir).await

@@ -29,6 +29,7 @@ impl Agent {
                 return Ok(if ran { self.last_end() } else { TurnEnd::Idle });
             }
             self.log_background_ends().await?;
+            self.log_connections().await?;
             self.look_at_files();
             self.tell_of_fork().await?;
             Box::pin(self.attend_to_summaries()).await?;

@@ -169,7 +169,7 @@ pub const KEYS: &[KeyInfo] = &[
     row(Key::CommandTime, "limits.time", &["RETRACE_COMMAND_TIME"], None, Home::Config),
     row(Key::IdleTime, "limits.idle_time", &["RETRACE_IDLE_TIME"], None, Home::Config),
     row(Key::Image, "image", &["RETRACE_IMAGE"], None, Home::Config),
-    row(Key::Engine, "engine", &["RETRACE_CONTAINER_SOCKET", "CONTAINER_HOST", "DOCKER_HOST"], None, Home::Config),
+    row(Key::Engine, "engine", &["RETRACE_CONTAINER_SOCKET"], None, Home::Config),
     row(Key::Network, "network", &["RETRACE_NETWORK"], None, Home::Config),
     row(Key::NetworkCredentials, "network_credentials", &["RETRACE_NETWORK_CREDENTIALS"], None, Home::Config),
     row(Key::Index, "index", &["RETRACE_INDEX"], None, Home::Config),

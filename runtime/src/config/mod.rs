@@ -39,7 +39,7 @@ pub use logged::{LoggedError, Resumed};
 pub use origin::{Origin, Sourced};
 pub use raw::Raw;
 pub use rows::Row;
-pub use sandbox_values::SandboxValues;
+pub use sandbox_values::{NetworkCredential, SandboxValues};
 pub use surroundings::{Flag, Surroundings};
 pub use trust::TrustList;
 pub use values::{Entry, Values};

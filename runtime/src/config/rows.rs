@@ -95,10 +95,11 @@ impl Config {
             }
             Key::IdleTime => optional(key, &values.sandboxes.idle_ms, "none", |ms| json!(time(*ms))),
             Key::Image => optional(key, &values.sandboxes.image, "retrace's own", |image| json!(image)),
-            Key::Engine => optional(key, &values.sandboxes.engine, "found", |socket| json!(socket)),
+            Key::Engine => optional(key, &values.sandboxes.engine, "found", |socket| json!(socket.to_string_lossy())),
             Key::Network => typed(key, &values.sandboxes.network, json!(values.sandboxes.network.value)),
             Key::NetworkCredentials => {
-                typed(key, &values.sandboxes.credentials, json!(values.sandboxes.credentials.value))
+                let lines: Vec<String> = values.sandboxes.credentials.value.iter().map(ToString::to_string).collect();
+                typed(key, &values.sandboxes.credentials, json!(lines))
             }
             Key::Index => typed(key, &values.index, json!(values.index.value)),
             Key::Snapshots => plain(key, &values.snapshots),

@@ -1,7 +1,9 @@
 //! The values that are about sandboxes: what they may use, where containers come from, and what they may reach.
 
 use super::origin::Sourced;
-use retrace_sandbox::Limits;
+use super::raw::{Misfit, Raw};
+use retrace_sandbox::{AllowList, Limits};
+use std::path::PathBuf;
 
 /// What a sandbox may use and reach. `None` is no limit where nothing else is said.
 #[derive(Debug, Clone)]
@@ -27,11 +29,75 @@ pub struct SandboxValues {
     /// The image of containers and microVMs; `None` is retrace's own.
     pub image: Sourced<Option<String>>,
     /// The socket of the container engine; `None` looks at the usual places.
-    pub engine: Sourced<Option<String>>,
+    pub engine: Sourced<Option<PathBuf>>,
     /// The domains that commands may reach.
     pub network: Sourced<Vec<String>>,
-    /// What the proxy adds to requests to a domain: `api.example.com Authorization: Bearer $TOKEN`.
-    pub credentials: Sourced<Vec<String>>,
+    /// What the proxy adds to requests to a domain.
+    pub credentials: Sourced<Vec<NetworkCredential>>,
+}
+
+/// A header with a secret that the proxy adds to requests to a domain: `api.example.com Authorization: Bearer $TOKEN`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NetworkCredential {
+    /// The domain, with a port where it is not the usual one.
+    pub domain: String,
+    /// The header.
+    pub header: String,
+    /// What stands before the secret in it.
+    pub prefix: String,
+    /// The variable of retrace's own environment that holds the secret.
+    pub variable: String,
+}
+
+impl std::fmt::Display for NetworkCredential {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(formatter, "{} {}: {}${}", self.domain, self.header, self.prefix, self.variable)
+    }
+}
+
+impl NetworkCredential {
+    fn parse(line: &str) -> Result<Self, Misfit> {
+        // A line that is wrong may hold the secret itself: it is not shown.
+        let misfit = || "must be lines like `api.example.com Authorization: Bearer $TOKEN`".to_owned();
+        let (domain, rest) = line.split_once(' ').ok_or_else(misfit)?;
+        let (header, value) = rest.split_once(':').ok_or_else(misfit)?;
+        let (prefix, variable) = value.split_once('$').ok_or_else(misfit)?;
+        let is_name = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_');
+        if !is_name(variable) || header.trim().is_empty() {
+            return Err(misfit());
+        }
+        let own = |text: &str| text.to_owned();
+        let prefix = prefix.strip_prefix(' ').unwrap_or(prefix);
+        Ok(Self { domain: own(domain), header: own(header.trim()), prefix: own(prefix), variable: own(variable) })
+    }
+}
+
+/// Domains that commands may reach; a list that the proxy would not take is refused here.
+pub(super) fn domains(raw: &Raw) -> Result<Vec<String>, Misfit> {
+    let lines = raw.lines()?;
+    match AllowList::parse(&lines) {
+        Ok(_) => Ok(lines),
+        Err(error) => Err(format!(
+            "must be a list of domains like `crates.io` or `*.example.org:8443`; {:?} is none: {}",
+            error.given, error.reason
+        )),
+    }
+}
+
+/// Headers that the proxy adds.
+pub(super) fn credentials(raw: &Raw) -> Result<Vec<NetworkCredential>, Misfit> {
+    raw.lines()?.iter().map(|line| NetworkCredential::parse(line)).collect()
+}
+
+/// The socket of an engine on this machine.
+pub(super) fn engine(raw: &Raw) -> Result<PathBuf, Misfit> {
+    let line = raw.line(4_096)?;
+    let path = PathBuf::from(line.strip_prefix("unix://").unwrap_or(&line));
+    if path.is_absolute() {
+        Ok(path)
+    } else {
+        Err("must be the path of a socket, like `unix:///run/podman/podman.sock`".to_owned())
+    }
 }
 
 impl Default for SandboxValues {

@@ -6,7 +6,7 @@ use super::error::ConfigError;
 use super::key::Key;
 use super::origin::{Origin, Sourced};
 use super::raw::{Misfit, Raw};
-use super::sandbox_values::SandboxValues;
+use super::sandbox_values::{self, SandboxValues};
 use crate::claude::Secret;
 use crate::permissions::ApprovalMode;
 use retrace_events::payload::settings::Budget;
@@ -191,9 +191,11 @@ impl Values {
             Key::CommandTime => self.sandboxes.command_time_ms = Sourced::new(raw.time_ms()?, origin),
             Key::IdleTime => self.sandboxes.idle_ms = Sourced::new(raw.limit(Raw::time_ms)?, origin),
             Key::Image => self.sandboxes.image = Sourced::new(raw.limit(|raw| raw.line(1_000))?, origin),
-            Key::Engine => self.sandboxes.engine = Sourced::new(raw.limit(|raw| raw.line(4_096))?, origin),
-            Key::Network => self.sandboxes.network = Sourced::new(raw.lines()?, origin),
-            Key::NetworkCredentials => self.sandboxes.credentials = Sourced::new(raw.lines()?, origin),
+            Key::Engine => self.sandboxes.engine = Sourced::new(raw.limit(sandbox_values::engine)?, origin),
+            Key::Network => self.sandboxes.network = Sourced::new(sandbox_values::domains(raw)?, origin),
+            Key::NetworkCredentials => {
+                self.sandboxes.credentials = Sourced::new(sandbox_values::credentials(raw)?, origin);
+            }
             Key::Index => self.index = Sourced::new(raw.switch()?, origin),
             Key::EmbedModel => self.embed_model = Sourced::new(raw.limit(|raw| raw.line(1_000))?, origin),
             Key::Snapshots => self.snapshots = Sourced::new(SnapshotChoice::parse(raw)?, origin),

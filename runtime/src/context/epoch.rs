@@ -33,6 +33,8 @@ pub struct EpochPlan<'a> {
     pub workspace: &'a Path,
     /// The sandbox's backend.
     pub backend: &'a str,
+    /// What of the network can be reached from the sandbox.
+    pub network: &'a [String],
     /// What the epoch begins with.
     pub seed: Vec<ContextPassage>,
     /// The first event whose conversation is kept; 0 keeps all of it. It must not lie within a turn.
@@ -59,9 +61,9 @@ struct CacheControl {
 /// # Errors
 /// When a part cannot be written as JSON.
 pub fn new_epoch(plan: EpochPlan<'_>) -> Result<(ContextEpochStarted, Vec<String>), EpochError> {
-    let EpochPlan { number, settings, row, tools_json, workspace, backend, seed, from_seq, why } = plan;
+    let EpochPlan { number, settings, row, tools_json, workspace, backend, network, seed, from_seq, why } = plan;
     let Fitted { max_tokens, thinking, output_config, notices } = Fitted::new(settings, row);
-    let text = system_prompt(&Surroundings { workspace, backend, network: false });
+    let text = system_prompt(&Surroundings { workspace, backend, network });
     // Tools stand before system in the prefix, so this one breakpoint covers both.
     let cache_control = CacheControl { r#type: "ephemeral", ttl: "1h" };
     let system = [SystemBlock { r#type: "text", text: &text, cache_control }];

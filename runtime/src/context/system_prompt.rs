@@ -9,13 +9,21 @@ pub(crate) struct Surroundings<'a> {
     pub(crate) workspace: &'a Path,
     /// The sandbox's backend.
     pub(crate) backend: &'a str,
-    /// Whether the sandbox has a network.
-    pub(crate) network: bool,
+    /// What of the network can be reached from the sandbox.
+    pub(crate) network: &'a [String],
 }
 
 /// The text of the system prompt.
 pub(crate) fn system_prompt(around: &Surroundings<'_>) -> String {
-    let network = if around.network { "The network is reachable." } else { "There is no network." };
+    let network = match (around.network, around.backend) {
+        // Whatever the host reaches.
+        (_, "none") => String::new(),
+        ([], _) => " There is no network.".to_owned(),
+        (listed, _) => format!(
+            " Of the network only these can be reached, through the proxy that HTTP_PROXY names: {}.",
+            listed.join(", ")
+        ),
+    };
     let place = if around.backend == "none" {
         "Commands run directly on the user's machine, without a sandbox: be careful.".to_owned()
     } else {
@@ -29,7 +37,7 @@ pub(crate) fn system_prompt(around: &Surroundings<'_>) -> String {
 task is done.
 
 Workspace: {}
-{place} {network}
+{place}{network}
 
 - Look before you change: search and read what matters, then make the smallest change that does the task.
 - Paths given to tools are relative to the workspace.

@@ -10,8 +10,12 @@ use std::io;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
+use crate::machine::{self, MachineLimits};
+
 /// The largest filter the kernel takes: 4096 instructions.
 const MAX_FILTER_BYTES: usize = 4096 * size_of::<libc::sock_filter>();
+/// Stands before the program. A microVM's arguments come over its kernel's command line, which ends at a `--`.
+pub const THEN: &str = "then";
 /// Capabilities are numbered from 0; the kernel knows fewer than these.
 const MAX_CAPABILITIES: libc::c_ulong = 64;
 
@@ -24,13 +28,20 @@ pub struct Confinement {
     pub env_only: Option<BTreeSet<OsString>>,
     /// A file with a system call filter, as the kernel takes it.
     pub filter: Option<PathBuf>,
+    /// Bounds to set in a microVM, where this is root.
+    pub machine: Option<MachineLimits>,
+    /// The only folders that stay writable in a microVM.
+    pub writable: Vec<PathBuf>,
 }
 
 /// Why it could not be confined.
 #[derive(Debug, thiserror::Error)]
 pub enum ConfineError {
     /// The arguments are not ours.
-    #[error("usage: retrace-guest confine [--user <uid>:<gid>] [--env-only <name>,…] [--filter <file>] -- <program> …")]
+    #[error(
+        "usage: retrace-guest confine [--user <uid>:<gid>] [--env-only <name>,…] [--filter <file>] \
+         [--machine <memory>:<pids>:<shm>] [--writable <folder>]… then <program> …"
+    )]
     Usage,
     /// One of the steps failed.
     #[error("cannot {step}: {source}")]
@@ -52,7 +63,7 @@ impl Confinement {
         let mut rest = arguments;
         loop {
             match rest {
-                [end, program @ ..] if end == "--" && !program.is_empty() => return Ok((confinement, program)),
+                [end, program @ ..] if (end == THEN || end == "--") && !program.is_empty() => return Ok((confinement, program)),
                 [option, value, after @ ..] if option == "--user" => {
                     confinement.user = Some(ids(value).ok_or(ConfineError::Usage)?);
                     rest = after;
@@ -65,6 +76,15 @@ impl Confinement {
                 }
                 [option, value, after @ ..] if option == "--filter" => {
                     confinement.filter = Some(value.into());
+                    rest = after;
+                }
+                [option, value, after @ ..] if option == "--machine" => {
+                    let limits = value.to_str().and_then(MachineLimits::parse);
+                    confinement.machine = Some(limits.ok_or(ConfineError::Usage)?);
+                    rest = after;
+                }
+                [option, value, after @ ..] if option == "--writable" => {
+                    confinement.writable.push(value.into());
                     rest = after;
                 }
                 _ => return Err(ConfineError::Usage),
@@ -82,6 +102,10 @@ impl Confinement {
     }
 
     fn try_become(&self, program: &[OsString]) -> Result<std::convert::Infallible, ConfineError> {
+        if let Some(limits) = &self.machine {
+            step("limit the machine", limits.enter())?;
+            step("make the root read-only", machine::close_root(&self.writable))?;
+        }
         if let Some((uid, gid)) = self.user.filter(|_| rustix::process::geteuid().is_root()) {
             drop_capabilities();
             step("change the user", change_user(uid, gid))?;

@@ -17,6 +17,10 @@ fn options_are_read_in_any_order_and_the_program_follows() {
     assert_eq!(confinement.filter.as_deref(), Some(Path::new("/f")));
     assert_eq!(confinement.env_only, Some(BTreeSet::from(["A".into(), "B".into()])));
     assert_eq!(program, ["prog", "--user", "x"]);
+    let (confinement, _) = parse(&["--machine", "9:8:7", "--writable", "/a", "--writable", "/b", "--", "p"]).unwrap();
+    assert_eq!(confinement.machine, Some(MachineLimits { memory_bytes: 9, pids: 8, shm_bytes: 7 }));
+    assert_eq!(confinement.writable, [Path::new("/a"), Path::new("/b")]);
+    assert_eq!(parse(&["--user", "1:1", "then", "p", "--", "x"]).unwrap().1, ["p", "--", "x"]);
     assert_eq!(parse(&["--", "p"]).unwrap().0, Confinement::default());
 }
 
@@ -25,6 +29,7 @@ fn what_is_not_ours_is_refused() {
     for wrong in [
         &[][..],
         &["--"],
+        &["then"],
         &["prog"],
         &["--user", "--", "p"],
         &["--user", "0:1", "--", "p"],
@@ -33,6 +38,7 @@ fn what_is_not_ours_is_refused() {
         &["--user", "-1:1", "--", "p"],
         &["--user", "1:1:1", "--", "p"],
         &["--root", "/", "--", "p"],
+        &["--machine", "1:2", "--", "p"],
         &["--filter"],
     ] {
         assert!(parse(wrong).is_none(), "{wrong:?}");

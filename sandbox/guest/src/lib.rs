@@ -13,6 +13,7 @@
 
 pub mod confine;
 pub mod frame;
+pub mod machine;
 pub mod message;
 pub mod probe;
 pub mod raw_path;

@@ -33,6 +33,15 @@ impl Group {
         Ok(())
     }
 
+    /// Upwards, memory with swap comes first: it must never be below memory alone.
+    pub(super) fn raise_memory(&self, memory_bytes: u64) -> io::Result<()> {
+        let with_swap = self.dir.join("memory.memsw.limit_in_bytes");
+        if self.version == Version::V1 && with_swap.exists() {
+            fs::write(with_swap, memory_bytes.to_string())?;
+        }
+        fs::write(self.dir.join(self.memory_file()), memory_bytes.to_string())
+    }
+
     pub(super) fn limit_pids(&self, pids: u64) -> io::Result<()> {
         fs::write(self.dir.join("pids.max"), pids.to_string())
     }

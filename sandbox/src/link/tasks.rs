@@ -22,8 +22,10 @@ use crate::backend::Counters;
 use crate::error::{GoneReport, SandboxError};
 use crate::limits::LimitHit;
 
-/// How long a guest may take to say hello; a microVM boots before it does.
-const HELLO_TIME: Duration = Duration::from_secs(60);
+/// How long a guest may take to say hello, in seconds; a microVM boots before it does.
+const HELLO_SECONDS: u64 = 60;
+/// Another number of seconds for that, for slow machines.
+const HELLO_VARIABLE: &str = "RETRACE_SANDBOX_START_TIMEOUT_S";
 /// How long a guest may take to end when it should.
 const END_TIME: Duration = Duration::from_secs(6);
 /// How much of stderr is kept, in bytes.
@@ -41,7 +43,7 @@ pub(crate) async fn connect(
 ) -> Result<Connected, SandboxError> {
     let stderr = tokio::spawn(tail(stderr));
     let mut stdout: Pipe = Box::new(BufReader::with_capacity(128 * 1024, stdout));
-    let hello = match timeout(HELLO_TIME, read_hello(&mut stdout)).await {
+    let hello = match timeout(hello_time(), read_hello(&mut stdout)).await {
         Ok(Ok(hello)) => hello,
         failed => {
             // Where one connection carries both, stderr ends with this.
@@ -68,6 +70,11 @@ pub(crate) async fn connect(
     });
     let link = Link { outgoing, shared, next_id: AtomicU64::new(1), runtime: Handle::current() };
     Ok(Connected { link: Arc::new(link), hello })
+}
+
+fn hello_time() -> Duration {
+    let wanted = std::env::var(HELLO_VARIABLE).ok().and_then(|text| text.trim().parse().ok());
+    Duration::from_secs(wanted.unwrap_or(HELLO_SECONDS))
 }
 
 async fn read_hello(stdout: &mut Pipe) -> Result<Hello, String> {

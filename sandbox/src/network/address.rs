@@ -47,7 +47,7 @@ fn special_v6(address: Ipv6Addr) -> Option<&'static str> {
         _ if a == 0x2002 => embedded(b, c).or(Some("a tunnel to IPv4")),
         // Only one eighth of the addresses is given out for the public internet.
         _ if a & 0xe000 != 0x2000 => Some("reserved"),
-        _ if a == 0x2001 && b < 0x0200 || (a == 0x2001 && b == 0x0db8) || (a == 0x3fff && b < 0x1000) => {
+        _ if (a == 0x2001 && (b < 0x0200 || b == 0x0db8)) || (a == 0x3fff && b < 0x1000) => {
             Some("set aside for special purposes")
         }
         _ => None,

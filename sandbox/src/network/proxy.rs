@@ -4,7 +4,7 @@
 //! request or one tunnel, so that one connection is one decision and one report.
 
 use std::convert::Infallible;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -17,6 +17,7 @@ use hyper::upgrade::OnUpgrade;
 use hyper::{Method, Request, Response};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use rustls::ClientConfig;
+use tokio::io::AsyncWriteExt as _;
 use tokio::task::JoinSet;
 
 use super::allow_list::{AllowList, Standing};
@@ -51,8 +52,10 @@ pub(super) struct Proxy {
 pub(super) struct Connection {
     pub(super) proxy: Arc<Proxy>,
     pub(super) record: Arc<Record>,
+    /// What is left of the connection after a request that asked for more than an answer.
+    upgrade: Mutex<Option<OnUpgrade>>,
     /// Set when a tunnel was granted.
-    tunnel: Mutex<Option<(OnUpgrade, Tunnel)>>,
+    tunnel: Mutex<Option<Tunnel>>,
     /// What drives the connections to servers.
     drivers: Mutex<JoinSet<()>>,
 }
@@ -81,6 +84,7 @@ impl Proxy {
         let connection = Arc::new(Connection {
             proxy: Arc::clone(self),
             record: Arc::clone(&record),
+            upgrade: Mutex::default(),
             tunnel: Mutex::default(),
             drivers: Mutex::default(),
         });
@@ -89,7 +93,7 @@ impl Proxy {
             () = record.idle() => {}
             () = gone => record.cut("the sandbox ended"),
         }
-        let mut drivers = std::mem::take(&mut *connection.drivers.lock().unwrap_or_else(PoisonError::into_inner));
+        let mut drivers = std::mem::take(&mut *lock(&connection.drivers));
         drivers.shutdown().await;
         record.finish();
     }
@@ -117,24 +121,29 @@ impl Connection {
         let mut reader = self.proxy.reader();
         reader.keep_alive(false);
         let served = reader.serve_connection(TokioIo::new(stream), service).with_upgrades().await;
-        let granted = self.tunnel.lock().unwrap_or_else(PoisonError::into_inner).take();
-        if let Some((upgrade, tunnel)) = granted {
-            match upgrade.await {
-                Ok(upgraded) => tunnel::run(self, upgraded, tunnel).await,
-                Err(error) => self.record.cut(format!("the command went away: {error}")),
-            }
-        } else if let Err(error) = served {
-            if self.record.is_decided() {
-                self.record.cut(describe(&error));
-            } else {
+        let upgrade = lock(&self.upgrade).take();
+        let tunnel = lock(&self.tunnel).take();
+        match (served, upgrade, tunnel) {
+            (Ok(()), Some(upgrade), tunnel) => match (upgrade.await, tunnel) {
+                (Ok(upgraded), Some(tunnel)) => tunnel::run(self, upgraded, tunnel).await,
+                (Ok(upgraded), None) => {
+                    // It was refused. The command has the answer or is gone.
+                    let _ = TokioIo::new(upgraded).shutdown().await;
+                }
+                (Err(error), Some(_)) => self.record.cut(format!("the command went away: {error}")),
+                // An ordinary request was answered.
+                (Err(_), None) => {}
+            },
+            (Ok(()), None, _) => self.record.refuse(&Refusal::BadRequest("no request came".to_owned())),
+            (Err(error), ..) if self.record.is_decided() => self.record.cut(describe(&error)),
+            (Err(error), ..) => {
                 self.record.refuse(&Refusal::BadRequest(format!("no request could be read: {}", describe(&error))));
             }
-        } else if !self.record.is_decided() {
-            self.record.refuse(&Refusal::BadRequest("no request came".to_owned()));
         }
     }
 
-    async fn answer(&self, request: Request<Incoming>) -> Response<Body> {
+    async fn answer(&self, mut request: Request<Incoming>) -> Response<Body> {
+        *lock(&self.upgrade) = Some(hyper::upgrade::on(&mut request));
         let answer =
             if request.method() == Method::CONNECT { self.connect(request).await } else { self.pass_on(request).await };
         answer.unwrap_or_else(|refusal| self.refuse(&refusal))
@@ -147,7 +156,7 @@ impl Connection {
     }
 
     /// A tunnel, from which on bytes are only passed on, or TLS ends here.
-    async fn connect(&self, mut request: Request<Incoming>) -> Result<Response<Body>, Refusal> {
+    async fn connect(&self, request: Request<Incoming>) -> Result<Response<Body>, Refusal> {
         self.record.set_how(How::Connect);
         let asked = request.uri().to_string();
         let target = self.target(&asked, None)?;
@@ -169,8 +178,7 @@ impl Connection {
             }
         };
         self.record.allow();
-        let upgrade = hyper::upgrade::on(&mut request);
-        *self.tunnel.lock().unwrap_or_else(PoisonError::into_inner) = Some((upgrade, tunnel));
+        *lock(&self.tunnel) = Some(tunnel);
         Ok(Response::new(Empty::new().map_err(|never| match never {}).boxed()))
     }
 
@@ -209,7 +217,7 @@ impl Connection {
     {
         let mut drivers = JoinSet::new();
         let sender = outside::handshake(stream, self.proxy.list.limits().head_bytes, &mut drivers).await?;
-        let mut kept = self.drivers.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut kept = lock(&self.drivers);
         let mut all = std::mem::replace(&mut *kept, drivers);
         // Those that have ended are let go of.
         while all.try_join_next().is_some() {}
@@ -235,6 +243,10 @@ impl Connection {
             Standing::NotListed => Err(Refusal::NotListed(target.clone())),
         }
     }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// With the reason behind it, which hyper's own words leave out.

@@ -178,6 +178,10 @@ impl AsyncWrite for ForwardedStream {
     }
 
     fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        if let End::Broken(kind) = self.end {
+            // No orderly end any more.
+            return Poll::Ready(Err(kind.into()));
+        }
         ready!(self.finish_sending(context))?;
         if !self.shut_down {
             self.shut_down = true;

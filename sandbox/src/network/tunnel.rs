@@ -1,6 +1,7 @@
 //! What follows a granted `CONNECT`: bytes in both directions, or a server of our own that adds a credential.
 
 use std::convert::Infallible;
+use std::io;
 use std::sync::Arc;
 
 use bytes::BytesMut;
@@ -65,16 +66,15 @@ pub(super) async fn run(connection: &Arc<Connection>, upgraded: Upgraded, tunnel
 
 async fn opaque(connection: &Connection, mut client: TokioIo<Upgraded>, target: &Target, mut outside: Metered) {
     let mut seen = BytesMut::with_capacity(COPY_BYTES);
-    if let Err(refusal) = greet(connection, &mut client, &mut seen, target, &mut outside).await {
-        connection.record.refuse(&refusal);
-        // It may be gone.
-        let _ = client.write_all(&ACCESS_DENIED).await;
-        let _ = client.shutdown().await;
-        return;
-    }
     let copied = async {
+        if let Err(refusal) = greet(connection, &mut client, &mut seen, target, &mut outside).await? {
+            connection.record.refuse(&refusal);
+            client.write_all(&ACCESS_DENIED).await?;
+            return client.shutdown().await;
+        }
         outside.write_all(&seen).await?;
-        tokio::io::copy_bidirectional_with_sizes(&mut client, &mut outside, COPY_BYTES, COPY_BYTES).await
+        let copied = tokio::io::copy_bidirectional_with_sizes(&mut client, &mut outside, COPY_BYTES, COPY_BYTES);
+        copied.await.map(|_| ())
     };
     if let Err(error) = copied.await {
         connection.record.cut(error.to_string());
@@ -90,29 +90,29 @@ async fn greet(
     seen: &mut BytesMut,
     target: &Target,
     outside: &mut Metered,
-) -> Result<(), Refusal> {
+) -> io::Result<Result<(), Refusal>> {
     let list = &connection.proxy.list;
-    if target.port != 443 && !is_tls(client, seen, outside).await {
-        return Ok(());
+    if target.port != 443 && !is_tls(client, seen, outside).await? {
+        return Ok(Ok(()));
     }
-    match timeout(connection.proxy.patience(), check_hello(client, seen, target, list)).await {
-        Ok(checked) => checked,
-        Err(_) => Err(Refusal::BadRequest(format!("no whole TLS greeting was sent to {target} in time"))),
-    }
+    let checked = timeout(connection.proxy.patience(), check_hello(client, seen, target, list)).await;
+    Ok(checked
+        .unwrap_or_else(|_| Err(Refusal::BadRequest(format!("no whole TLS greeting was sent to {target} in time")))))
 }
 
-/// Waits for the command's first bytes, while a server that speaks first is let through. What breaks here is found again
-/// by what follows.
-async fn is_tls(client: &mut TokioIo<Upgraded>, seen: &mut BytesMut, outside: &mut Metered) -> bool {
+/// Waits for the command's first bytes, while a server that speaks first is let through.
+async fn is_tls(client: &mut TokioIo<Upgraded>, seen: &mut BytesMut, outside: &mut Metered) -> io::Result<bool> {
     let mut buffer = vec![0; COPY_BYTES];
     loop {
         tokio::select! {
-            read = client.read_buf(seen) => return read.is_ok() && seen.first() == Some(&HANDSHAKE),
-            read = outside.read(&mut buffer) => {
-                let Ok(count @ 1..) = read else { return false };
-                if client.write_all(buffer.get(..count).unwrap_or_default()).await.is_err() {
-                    return false;
-                }
+            read = client.read_buf(seen) => {
+                read?;
+                return Ok(seen.first() == Some(&HANDSHAKE));
+            }
+            read = outside.read(&mut buffer) => match read? {
+                // It is found again by what follows, and the command may still have something to say.
+                0 => return Ok(false),
+                count => client.write_all(buffer.get(..count).unwrap_or_default()).await?,
             }
         }
     }

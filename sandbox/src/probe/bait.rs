@@ -4,6 +4,7 @@ use std::fs;
 use std::io;
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener};
 use std::os::linux::net::SocketAddrExt as _;
+use std::os::unix::fs::PermissionsExt as _;
 use std::os::unix::net::{SocketAddr as UnixAddress, UnixListener};
 use std::path::{Path, PathBuf};
 
@@ -92,6 +93,8 @@ const CANARY: &[u8] = b"not to be seen from inside a sandbox\n";
 
 fn canary(dir: &Path) -> io::Result<NamedTempFile> {
     let file = temporary(dir)?;
+    // For anyone to read: that another user may not open it would hide that it is visible.
+    file.as_file().set_permissions(fs::Permissions::from_mode(0o644))?;
     fs::write(file.path(), CANARY)?;
     Ok(file)
 }

@@ -20,7 +20,7 @@ use crate::sandbox::Sandbox;
 use bait::Bait;
 
 /// How long the probe may take, in milliseconds.
-const PROBE_TIMEOUT_MS: u64 = 10_000;
+const PROBE_TIMEOUT_MS: u64 = 30_000;
 /// The most bytes its report may have.
 const MAX_REPORT_BYTES: u64 = 1024 * 1024;
 
@@ -72,7 +72,9 @@ fn write_dirs(plan: &LaunchPlan<'_>, inside: &Inside) -> Vec<RawPath> {
     let mut dirs: Vec<&Path> =
         ["/", "/usr", "/usr/bin", "/etc", "/opt", "/home", "/proc/sys/kernel"].map(Path::new).to_vec();
     dirs.extend(inside.guest.parent());
-    dirs.extend(plan.policy.workspace.parent().filter(|parent| !parent.starts_with("/tmp")));
+    // Inside, folders for temporary files are others than the host's.
+    let is_own = |folder: &Path| ["/tmp", "/var/tmp"].iter().any(|own| folder.starts_with(own));
+    dirs.extend(plan.policy.workspace.parent().filter(|parent| !is_own(parent)));
     dirs.extend(plan.policy.expose.iter().map(std::path::PathBuf::as_path).filter(|path| path.is_dir()));
     dirs.into_iter().map(RawPath::from).collect()
 }

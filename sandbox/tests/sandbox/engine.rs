@@ -33,9 +33,16 @@ pub(crate) async fn owned_by(wanted: &dyn Fn(&str) -> bool) -> Vec<String> {
 /// The container of the sandbox with this marker, while there is one.
 pub(crate) async fn container(marker: &str) -> Option<Container> {
     let docker = connect().await;
+    let begun = std::time::Instant::now();
     let filters = HashMap::from([("label".to_owned(), vec![format!("retrace.sandbox={marker}")])]);
     let options = ListContainersOptions { all: true, filters: Some(filters), ..ListContainersOptions::default() };
-    let found = docker.list_containers(Some(options)).await.unwrap().into_iter().next()?;
+    let found = loop {
+        match docker.list_containers(Some(options.clone())).await {
+            Ok(found) => break found.into_iter().next()?,
+            // Podman's state "stopped", while it is being cleared away, is unknown to clients of Docker's.
+            Err(error) => assert!(begun.elapsed() < std::time::Duration::from_secs(30), "{error}"),
+        }
+    };
     let owner = found.labels.unwrap().get("retrace.owner").unwrap().clone();
     // It may be removed just now.
     let inspected = docker.inspect_container(&found.id.unwrap(), None::<InspectContainerOptions>).await.ok()?;

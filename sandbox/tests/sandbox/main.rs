@@ -10,6 +10,7 @@ mod files;
 mod isolation;
 mod lifecycle;
 mod limits;
+mod network;
 mod none;
 mod plain_user;
 mod programs;

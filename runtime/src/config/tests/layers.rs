@@ -37,7 +37,7 @@ fn samples(key: Key) -> [(&'static str, &'static str); 4] {
         Key::Image => {
             [("\"debian:12\"", "debian:12"), ("", ""), ("localhost/x", "localhost/x"), ("none", "retrace's own")]
         }
-        Key::Engine => [("\"/run/a.sock\"", "/run/a.sock"), ("", ""), ("unix:///b", "unix:///b"), ("none", "found")],
+        Key::Engine => [("\"/run/a.sock\"", "/run/a.sock"), ("", ""), ("unix:///b", "/b"), ("none", "found")],
         Key::Network => [
             ("[\"crates.example\", \"*.example.org\"]", "crates.example, *.example.org"),
             ("", ""),

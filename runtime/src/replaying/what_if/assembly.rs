@@ -245,6 +245,7 @@ impl<'a> Assembly<'a> {
             tools_json: same.tools.clone(),
             workspace: Path::new(&self.state.workspace),
             backend: "",
+            network: &[],
             seed: same.seed.clone(),
             from_seq: same.from_seq,
             why: same.why.clone(),

@@ -17,6 +17,7 @@ use super::launcher::{Launched, Remains, pid_of};
 use super::supervisor::{REPORT_BYTES, Report};
 use super::terminal::{END_OF_FILE, resize};
 use super::tree;
+use crate::machine::Stopped;
 use crate::mailbox::Mailbox;
 use crate::message::{CHUNK_COST_BYTES, ExecEnd, ExecSpec, Response, Usage};
 use crate::server::Guest;
@@ -58,6 +59,8 @@ pub(super) struct Pump<'a> {
     ended: bool,
     /// The rest of the stdin part that is being written.
     stdin_part: Vec<u8>,
+    /// What the limits had stopped before.
+    before: Stopped,
     has_terminal: bool,
     /// The last of the input was not the end of a line.
     in_line: bool,
@@ -92,6 +95,7 @@ impl<'a> Pump<'a> {
             remains: Remains::Unknown,
             ended: false,
             stdin_part: Vec::new(),
+            before: Stopped::now(),
             end: ExecEnd::default(),
         }
     }
@@ -118,6 +122,9 @@ impl<'a> Pump<'a> {
             // Its supervisor was killed, and it with it.
             self.end.signal = Some(libc::SIGKILL);
         }
+        let stopped = Stopped::now();
+        self.end.memory_kills = stopped.memory_kills.saturating_sub(self.before.memory_kills);
+        self.end.pids_refused = stopped.pids_refused.saturating_sub(self.before.pids_refused);
         self.end.duration_ms = u64::try_from(self.started.elapsed().as_millis()).unwrap_or(u64::MAX);
         self.end
     }

@@ -95,4 +95,8 @@ pub struct ExecEnd {
     pub stderr_bytes: u64,
     /// What it cost.
     pub usage: Usage,
+    /// Processes killed meanwhile because memory ran out, where the guest bounds that itself (in a microVM).
+    pub memory_kills: u64,
+    /// Processes that could not be started meanwhile, where the guest bounds that itself.
+    pub pids_refused: u64,
 }

@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
 mod client;
+mod confine;
 mod exec;
 mod files;
 mod forward;

@@ -8,6 +8,7 @@ use bollard::models::{
     ContainerCreateBody, HealthConfig, HostConfig, HostConfigCgroupnsModeEnum, HostConfigLogConfig, RestartPolicy,
     RestartPolicyNameEnum,
 };
+use retrace_guest::confine::THEN;
 
 use super::engine::{Engine, Maker};
 use super::image::Image;
@@ -26,6 +27,8 @@ const FILTER_INSIDE: &str = "/run/retrace/filter";
 /// What of `/sys` and `/proc` is covered besides what engines cover themselves: it describes the host, or can be written
 /// to by anyone.
 const COVERED: [&str; 2] = ["/sys", "/proc/pressure"];
+/// The part of a microVM's memory that its kernel keeps.
+const KERNEL_SHARE: u64 = 16;
 /// Size of `/run`, in bytes; nothing is to be kept there.
 const RUN_BYTES: u64 = 64 * 1024;
 
@@ -78,8 +81,23 @@ fn arguments(parts: &Parts<'_>) -> Vec<String> {
     if parts.flavour == Flavour::Krun {
         // The user of the container is that of the virtual machine's process; inside it everything starts as root.
         list.extend(["--user".to_owned(), parts.mapping.user.clone()]);
+        list.extend(machine(parts));
     }
-    list.extend(["--", GUEST_INSIDE, "serve", "--root", WORKSPACE_INSIDE].map(str::to_owned));
+    list.extend([THEN, GUEST_INSIDE, "serve", "--root", WORKSPACE_INSIDE].map(str::to_owned));
+    list
+}
+
+/// What the guest bounds itself in a microVM, whose kernel knows nothing of the host's limits.
+fn machine(parts: &Parts<'_>) -> Vec<String> {
+    let limits = parts.plan.limits;
+    // The rest is for the guest's kernel.
+    let memory = limits.memory() - limits.memory() / KERNEL_SHARE;
+    let mut list = vec!["--machine".to_owned(), format!("{memory}:{}:{}", limits.pids, limits.tmp_bytes)];
+    let mut writable: Vec<String> = tmpfs(parts).into_keys().filter(|folder| folder != "/run").collect();
+    writable.push(WORKSPACE_INSIDE.to_owned());
+    // Folders before what is in them.
+    writable.sort();
+    list.extend(writable.into_iter().flat_map(|folder| ["--writable".to_owned(), folder]));
     list
 }
 

@@ -41,7 +41,7 @@ pub(super) enum Maker {
 pub(super) struct Facts {
     pub(super) maker: Maker,
     pub(super) version: String,
-    api: (usize, usize),
+    pub(super) api: (usize, usize),
     /// It runs without the rights of root.
     pub(super) rootless: bool,
     /// Its runtime says that it can start microVMs.

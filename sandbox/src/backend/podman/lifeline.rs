@@ -3,7 +3,11 @@
 use std::time::Duration;
 
 use async_trait::async_trait;
-use bollard::query_parameters::{KillContainerOptions, RemoveContainerOptions, WaitContainerOptions};
+use bollard::errors::Error;
+use bollard::models::ContainerStateStatusEnum;
+use bollard::query_parameters::{
+    InspectContainerOptions, KillContainerOptions, RemoveContainerOptions, WaitContainerOptions,
+};
 use futures::StreamExt as _;
 use tokio::sync::watch;
 use tokio::time::{sleep, timeout};
@@ -16,6 +20,9 @@ use crate::backend::Lifeline;
 const REMOVE_ATTEMPTS: u32 = 100;
 const REMOVE_PAUSE: Duration = Duration::from_millis(50);
 
+/// Between two looks at a container that should have ended.
+const LOOK_PAUSE: Duration = Duration::from_millis(250);
+
 pub(super) struct ContainerLifeline {
     engine: Engine,
     id: String,
@@ -24,23 +31,48 @@ pub(super) struct ContainerLifeline {
 }
 
 impl ContainerLifeline {
-    /// Begins to watch a container that has been started.
+    /// Begins to watch a container; before it is started, since only its *next* end is told with its true exit code (of
+    /// one that has been removed meanwhile, Podman tells 0).
     pub(super) fn new(engine: Engine, id: String) -> Self {
         let (told, end) = watch::channel(None);
         let (docker, watched) = (engine.docker.clone(), id.clone());
         tokio::spawn(async move {
-            let options = WaitContainerOptions { condition: "not-running".to_owned() };
+            let options = WaitContainerOptions { condition: "next-exit".to_owned() };
             let mut answers = docker.wait_container(&watched, Some(options));
             let words = match answers.next().await {
-                Some(Ok(answer)) => exit_words(answer.status_code),
-                Some(Err(bollard::errors::Error::DockerContainerWaitError { code, .. })) => exit_words(code),
-                Some(Err(error)) if failure::is_not_found(&error) => "the container is gone".to_owned(),
-                Some(Err(error)) => format!("the container cannot be waited for: {error}"),
-                None => "the engine no longer tells about the container".to_owned(),
+                Some(Ok(answer)) if answer.error.is_none() => exit_words(answer.status_code),
+                Some(Err(Error::DockerContainerWaitError { code, error })) if error.is_empty() => {
+                    exit_words(code)
+                }
+                // A look at it tells more, when its end is waited for.
+                Some(Ok(_) | Err(_)) | None => return,
             };
             told.send_replace(Some(words));
         });
         Self { engine, id, end }
+    }
+
+    /// Looks until it has ended; says so when its own words are missing.
+    async fn look(engine: &Engine, id: &str) -> String {
+        loop {
+            sleep(LOOK_PAUSE).await;
+            let inspected = timeout(ANSWER_TIME, engine.docker.inspect_container(id, None::<InspectContainerOptions>));
+            let state = match inspected.await {
+                Ok(Ok(container)) => container.state.unwrap_or_default(),
+                // Gone; or in Podman's state "stopped", which no client of Docker's knows.
+                Ok(Err(error)) if failure::is_not_found(&error) || matches!(error, Error::JsonDataError { .. }) => {
+                    return "the guest ended".to_owned();
+                }
+                Ok(Err(error)) => return format!("the engine no longer tells about the container: {error}"),
+                Err(_) => return "the engine no longer answers".to_owned(),
+            };
+            if state.running == Some(true) || state.status == Some(ContainerStateStatusEnum::CREATED) {
+                continue;
+            }
+            // Its exit code may be on its way.
+            sleep(LOOK_PAUSE).await;
+            return state.exit_code.filter(|code| *code != 0).map_or("the guest ended".to_owned(), exit_words);
+        }
     }
 }
 
@@ -54,9 +86,19 @@ fn exit_words(code: i64) -> String {
 #[async_trait]
 impl Lifeline for ContainerLifeline {
     async fn wait(&mut self) -> String {
-        match self.end.wait_for(Option::is_some).await {
-            Ok(end) => end.clone().unwrap_or_default(),
-            Err(_) => "the container is no longer watched".to_owned(),
+        let (engine, id) = (&self.engine, &self.id);
+        let mut end = self.end.clone();
+        let told = async {
+            let words = end.wait_for(Option::is_some).await.map(|words| words.clone().unwrap_or_default());
+            match words {
+                Ok(words) => words,
+                Err(_) => std::future::pending().await,
+            }
+        };
+        tokio::select! {
+            biased;
+            words = told => words,
+            words = Self::look(engine, id) => words,
         }
     }
 
@@ -93,4 +135,38 @@ pub(super) async fn remove(engine: &Engine, id: &str) {
         sleep(REMOVE_PAUSE).await;
     }
     tracing::warn!(container = id, error = last, "cannot remove a sandbox's container");
+}
+
+/// A container that is not yet anyone's: removed when nobody takes it.
+pub(super) struct Unclaimed {
+    engine: Engine,
+    id: Option<String>,
+}
+
+impl Unclaimed {
+    pub(super) fn new(engine: Engine, id: String) -> Self {
+        Self { engine, id: Some(id) }
+    }
+
+    /// Takes it.
+    pub(super) fn claim(mut self) -> String {
+        self.id.take().unwrap_or_default()
+    }
+
+    /// Removes it at once.
+    pub(super) async fn discard(self) {
+        let engine = self.engine.clone();
+        remove(&engine, &self.claim()).await;
+    }
+}
+
+impl Drop for Unclaimed {
+    fn drop(&mut self) {
+        // A start that was given up half-way; at the end of the program there is no runtime any more, and the next one's
+        // first start removes it.
+        if let (Some(id), Ok(runtime)) = (self.id.take(), tokio::runtime::Handle::try_current()) {
+            let engine = self.engine.clone();
+            runtime.spawn(async move { remove(&engine, &id).await });
+        }
+    }
 }

@@ -19,6 +19,9 @@ use crate::error::SandboxError;
 use crate::limits::{Limits, size};
 use crate::proof::Proof;
 
+/// What the process of a microVM needs besides its guest's memory, in bytes (about 60 MB were seen).
+const MONITOR_BYTES: u64 = 128 * 1024 * 1024;
+
 #[derive(Debug, Default)]
 pub(super) struct ContainerMeter {
     seen: Mutex<Seen>,
@@ -43,7 +46,17 @@ impl ContainerMeter {
             ask("inspect the container", engine.docker.inspect_container(id, None::<InspectContainerOptions>)).await?;
         let pid = inspected.state.and_then(|state| state.pid).and_then(|pid| u32::try_from(pid).ok());
         let groups = pid.map(|pid| Watched::of(pid, id)).unwrap_or_default();
-        let mut proofs = groups.proofs(limits);
+        let mut outside = limits.clone();
+        if flavour == Flavour::Krun {
+            // What was asked for is the guest's memory. The machine's process needs some besides; without it all would be
+            // killed before the guest reaches its own limit. Where that may not be changed it stays as it is.
+            let bytes = limits.memory().saturating_add(MONITOR_BYTES);
+            outside.memory_bytes = Some(bytes);
+            if let Err(error) = groups.raise_memory(bytes) {
+                tracing::debug!(%error, "the microVM has no memory besides its guest's");
+            }
+        }
+        let mut proofs = groups.proofs(&outside);
         if proofs.is_empty() {
             proofs = told(engine, id, limits).await;
         } else {
@@ -53,11 +66,7 @@ impl ContainerMeter {
         *self.seen.lock().unwrap_or_else(PoisonError::into_inner) = Seen { groups, proofs };
         Ok(ExecLimits {
             max_output_bytes: Some(limits.output_bytes),
-            // The control group counts the virtual machine's threads, not what runs in it.
-            processes: match flavour {
-                Flavour::Krun => Some(limits.pids),
-                Flavour::Container => None,
-            },
+            processes: None,
             address_space_bytes: None,
             data_bytes: None,
             file_size_bytes: Some(limits.file_size_bytes),

@@ -35,7 +35,7 @@ use crate::proof::IsolationLevel;
 use attach::Attached;
 use create::{Parts, WORKSPACE_INSIDE};
 use engine::{Engine, ask};
-use lifeline::ContainerLifeline;
+use lifeline::{ContainerLifeline, Unclaimed};
 use mapping::Mapping;
 use meter::ContainerMeter;
 
@@ -55,6 +55,13 @@ impl Flavour {
             Self::Krun => "krun",
         }
     }
+}
+
+/// A started container.
+struct Running {
+    id: String,
+    pipes: Attached,
+    lifeline: ContainerLifeline,
 }
 
 /// Starts guests in containers.
@@ -133,8 +140,7 @@ impl Backend for PodmanBackend {
             masked: &masked,
             env: &env,
         };
-        let (id, pipes) = self.start(&parts, &mappings).await?;
-        let lifeline = ContainerLifeline::new(engine.clone(), id.clone());
+        let Running { id, pipes, lifeline } = self.start(&parts, &mappings).await?;
         let meter = Arc::new(ContainerMeter::default());
         let inside = Inside {
             guest: PathBuf::from(super::process::GUEST_INSIDE),
@@ -158,7 +164,7 @@ impl Backend for PodmanBackend {
 
 impl PodmanBackend {
     /// Creates a container, attaches to it and starts it, in the first of these ways that works.
-    async fn start(&self, parts: &Parts<'_>, mappings: &[Mapping]) -> Result<(String, Attached), SandboxError> {
+    async fn start(&self, parts: &Parts<'_>, mappings: &[Mapping]) -> Result<Running, SandboxError> {
         let mut first_failure = None;
         for (attempt, mapping) in mappings.iter().enumerate() {
             match self.start_as(&Parts { mapping, ..*parts }, attempt).await {
@@ -170,21 +176,23 @@ impl PodmanBackend {
         Err(first_failure.unwrap_or_else(otherwise))
     }
 
-    async fn start_as(&self, parts: &Parts<'_>, attempt: usize) -> Result<(String, Attached), SandboxError> {
+    async fn start_as(&self, parts: &Parts<'_>, attempt: usize) -> Result<Running, SandboxError> {
         let docker = &parts.engine.docker;
         let body = self.spoilt(create::body(parts)?, &parts.engine.socket);
         let name = format!("retrace-{}-{attempt}", parts.plan.sandbox_id);
         let options = CreateContainerOptions { name: Some(name), ..CreateContainerOptions::default() };
         let id = ask("create the container", docker.create_container(Some(options), body)).await?.id;
+        let unclaimed = Unclaimed::new(parts.engine.clone(), id.clone());
         let started = async {
             let pipes = attach::attach(parts.engine, &id).await?;
+            let lifeline = ContainerLifeline::new(parts.engine.clone(), id.clone());
             ask("start the container", docker.start_container(&id, None::<StartContainerOptions>)).await?;
-            Ok(pipes)
+            Ok((pipes, lifeline))
         };
         match started.await {
-            Ok(pipes) => Ok((id, pipes)),
+            Ok((pipes, lifeline)) => Ok(Running { id: unclaimed.claim(), pipes, lifeline }),
             Err(error) => {
-                lifeline::remove(parts.engine, &id).await;
+                unclaimed.discard().await;
                 Err(error)
             }
         }

@@ -1,5 +1,239 @@
-use bollard::models::ContainerCreateBody;
+//! Broken on purpose: for each way to break a container's isolation, the probe must notice and the start must fail.
+//! They need an engine: without `RETRACE_CONTAINER_SOCKET` (`.ci/with-podman` sets it) there is nothing to break.
+
 use std::path::Path;
+
+use bollard::models::ContainerCreateBody;
+
+use super::engine::{Facts, Maker, socket_of};
+use super::*;
+use crate::limits::Limits;
+use crate::policy::Policy;
+use crate::sandbox::Sandbox;
+
+/// Ways to break the isolation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Sabotage {}
-pub(super) fn spoil(_sabotage: Option<Sabotage>, _body: &mut ContainerCreateBody, _socket: &Path) {}
+pub(crate) enum Sabotage {
+    Network,
+    Filters,
+    ProcessIds,
+    ReadOnlyRoot,
+    Masks,
+    HostFiles,
+    EngineSocket,
+    Limits,
+    Environment,
+    User,
+    Capabilities,
+}
+
+pub(super) fn spoil(sabotage: Option<Sabotage>, body: &mut ContainerCreateBody, socket: &Path) {
+    let Some(host) = body.host_config.as_mut() else { return };
+    let binds = host.binds.get_or_insert_default();
+    let arguments = body.cmd.get_or_insert_default();
+    let cut = |arguments: &mut Vec<String>, option: &str| {
+        if let Some(at) = arguments.iter().position(|argument| argument == option) {
+            arguments.drain(at..at + 2);
+        }
+    };
+    match sabotage {
+        None => {}
+        Some(Sabotage::Network) => {
+            host.network_mode = Some("host".to_owned());
+            body.network_disabled = None;
+        }
+        Some(Sabotage::Filters) => {
+            cut(arguments, "--filter");
+            host.security_opt.get_or_insert_default().push("seccomp=unconfined".to_owned());
+        }
+        Some(Sabotage::ProcessIds) => host.pid_mode = Some("host".to_owned()),
+        Some(Sabotage::ReadOnlyRoot) => host.readonly_rootfs = Some(false),
+        Some(Sabotage::Masks) => binds.retain(|bind| !bind.contains("/.env:")),
+        Some(Sabotage::HostFiles) => binds.push("/tmp:/tmp:rw".to_owned()),
+        Some(Sabotage::EngineSocket) => {
+            // Anyone may connect to a socket that is lent under its own path, if its folders can be passed.
+            binds.push(format!("{0}:{0}:rw", socket.display()));
+            body.user = Some("0:0".to_owned());
+        }
+        Some(Sabotage::Limits) => {
+            (host.memory, host.memory_swap, host.pids_limit) = (None, None, Some(100_000));
+        }
+        Some(Sabotage::Environment) => {
+            cut(arguments, "--env-only");
+            body.env.get_or_insert_default().push("SABOTAGE_API_KEY=leaked".to_owned());
+        }
+        Some(Sabotage::User) => body.user = Some("0:0".to_owned()),
+        Some(Sabotage::Capabilities) => {
+            (host.cap_drop, host.cap_add) = (None, Some(vec!["SYS_ADMIN".to_owned()]));
+            body.user = Some("0:0".to_owned());
+        }
+    }
+    if sabotage == Some(Sabotage::HostFiles) {
+        host.tmpfs.get_or_insert_default().remove("/tmp");
+    }
+}
+
+fn has_engine() -> bool {
+    std::env::var_os("RETRACE_CONTAINER_SOCKET").is_some()
+}
+
+/// The proofs that fail when the isolation is broken in this way.
+async fn failing(sabotage: Sabotage) -> Vec<String> {
+    let workspace = tempfile::tempdir().unwrap();
+    std::fs::write(workspace.path().join(".env"), "KEY=secret").unwrap();
+    let guest_dir = tempfile::tempdir().unwrap();
+    let backend = PodmanBackend { flavour: Flavour::Container, sabotage: Some(sabotage) };
+    let policy = Policy::new(workspace.path());
+    let started = Sandbox::start_on(&backend, &policy, &Limits::default(), guest_dir.path(), Vec::new()).await;
+    match started.map(|_| ()) {
+        Err(SandboxError::NotIsolated { backend: "container", proofs }) => {
+            proofs.into_iter().filter(|proof| !proof.passed).map(|proof| proof.name).collect()
+        }
+        other => panic!("{sabotage:?}: {other:?}"),
+    }
+}
+
+async fn assert_noticed(sabotage: Sabotage, expected: &[&str]) {
+    if !has_engine() {
+        return;
+    }
+    let failing = failing(sabotage).await;
+    for name in expected {
+        assert!(failing.iter().any(|failed| failed == name), "{name}: {failing:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_shared_network_is_noticed() {
+    let expected = ["own namespaces", "host's loopback unreachable", "host's abstract sockets unreachable"];
+    assert_noticed(Sabotage::Network, &expected).await;
+}
+
+#[tokio::test]
+async fn missing_filters_are_noticed() {
+    assert_noticed(Sabotage::Filters, &["system call filter", "unshare denied", "ptrace denied"]).await;
+}
+
+#[tokio::test]
+async fn shared_process_ids_are_noticed() {
+    assert_noticed(Sabotage::ProcessIds, &["own namespaces", "host's processes invisible"]).await;
+}
+
+#[tokio::test]
+async fn a_writable_root_is_noticed() {
+    assert_noticed(Sabotage::ReadOnlyRoot, &["read-only root"]).await;
+}
+
+#[tokio::test]
+async fn a_readable_secret_is_noticed() {
+    assert_noticed(Sabotage::Masks, &["secret files masked"]).await;
+}
+
+#[tokio::test]
+async fn visible_host_files_are_noticed() {
+    assert_noticed(Sabotage::HostFiles, &["host files invisible"]).await;
+}
+
+#[tokio::test]
+async fn a_reachable_engine_is_noticed() {
+    assert_noticed(Sabotage::EngineSocket, &["engine's socket unreachable"]).await;
+}
+
+#[tokio::test]
+async fn missing_limits_are_noticed() {
+    assert_noticed(Sabotage::Limits, &["memory limit in force", "process limit in force"]).await;
+}
+
+#[tokio::test]
+async fn a_leaked_variable_is_noticed() {
+    assert_noticed(Sabotage::Environment, &["environment from the allow-list"]).await;
+}
+
+#[tokio::test]
+async fn a_root_user_is_noticed() {
+    assert_noticed(Sabotage::User, &["not root", "without rights on the host"]).await;
+}
+
+#[tokio::test]
+async fn capabilities_are_noticed() {
+    let expected = ["no capabilities", "no bounding capabilities", "without rights on the host"];
+    assert_noticed(Sabotage::Capabilities, &expected).await;
+}
+
+fn facts(maker: Maker, rootless: bool) -> Facts {
+    Facts { maker, version: "4.3.1".to_owned(), api: (1, 41), rootless, has_krun: false }
+}
+
+#[test]
+fn the_user_is_mapped_as_safely_as_the_engine_can() {
+    let workspace = Path::new("/work");
+    let users = |maker, rootless, owner| {
+        let ways = mapping::choose(&facts(maker, rootless), owner, workspace);
+        ways.map(|ways| ways.into_iter().map(|way| way.user).collect::<Vec<_>>())
+    };
+    assert_eq!(users(Maker::Podman, false, (0, 0)).unwrap(), ["1000:1000"]);
+    assert_eq!(users(Maker::Podman, false, (1000, 1000)).unwrap(), ["1000:1000"]);
+    assert_eq!(users(Maker::Podman, false, (1001, 50)).unwrap(), ["1000:1000", "1001:50"]);
+    assert_eq!(users(Maker::Podman, true, (1001, 1001)).unwrap(), ["1000:1000"]);
+    assert_eq!(users(Maker::Docker, false, (1001, 50)).unwrap(), ["1001:50"]);
+    for (rootless, owner) in [(false, (0, 0)), (true, (1000, 1000)), (true, (0, 0))] {
+        assert!(matches!(users(Maker::Docker, rootless, owner), Err(SandboxError::Refused { .. })));
+    }
+    let ways = mapping::choose(&facts(Maker::Podman, false), (7, 8), workspace).unwrap();
+    assert_eq!(ways[0].mount_options.as_deref(), Some("idmap=uids=7-1000-1;gids=8-1000-1"));
+    let rootless = mapping::choose(&facts(Maker::Podman, true), (7, 8), workspace).unwrap();
+    assert_eq!(rootless[0].user_namespace.as_deref(), Some("keep-id:uid=1000,gid=1000"));
+}
+
+#[test]
+fn sockets_are_named_by_path_or_url() {
+    assert_eq!(socket_of("X", "/run/x.sock").unwrap(), Path::new("/run/x.sock"));
+    assert_eq!(socket_of("X", "unix:///run/x.sock").unwrap(), Path::new("/run/x.sock"));
+    for elsewhere in ["tcp://10.0.0.1:2375", "ssh://host/run/x.sock", "relative", "unix://relative"] {
+        let error = socket_of("DOCKER_HOST", elsewhere).unwrap_err().to_string();
+        assert!(error.contains(elsewhere) && error.contains("only unix sockets"), "{error}");
+    }
+}
+
+#[test]
+fn names_of_images_cannot_change_the_question() {
+    for good in ["debian", "localhost/retrace-sandbox:1", "ghcr.io/a/b_c@sha256:00ff", image::DEFAULT] {
+        assert!(image::is_name(good), "{good}");
+    }
+    for bad in ["", "a b", "../x", "a/../b", "a?x", "a%2f", "-a", "/a", "a//b", "a\n", "ä", &"a".repeat(600)] {
+        assert!(!image::is_name(bad), "{bad:?}");
+    }
+}
+
+/// Frames that an engine may send, and what becomes of them.
+#[tokio::test]
+async fn stdout_is_taken_out_of_the_frames_and_nothing_else_is() {
+    use bollard::container::LogOutput;
+    use bytes::Bytes;
+    use tokio::io::AsyncReadExt as _;
+    let stdout = |text: &'static str| Ok(LogOutput::StdOut { message: Bytes::from_static(text.as_bytes()) });
+    let read = async |frames: Vec<Result<LogOutput, bollard::errors::Error>>| {
+        let (errors, mut waiting) = tokio::sync::mpsc::channel(2);
+        let frames = Box::pin(futures::stream::iter(frames));
+        let mut pipe = attach::Stdout { frames, current: Bytes::new(), errors: Some(errors) };
+        let mut text = String::new();
+        let outcome = pipe.read_to_string(&mut text).await.map_err(|error| error.to_string());
+        let mut stderr = Vec::new();
+        while let Some(piece) = waiting.recv().await {
+            stderr.extend_from_slice(&piece);
+        }
+        (text, outcome.is_ok(), String::from_utf8(stderr).unwrap())
+    };
+    let complaint = || Ok(LogOutput::StdErr { message: Bytes::from_static(b"oh") });
+    let echo = || Ok(LogOutput::StdIn { message: Bytes::from_static(b"echo") });
+    let frames = vec![stdout("a"), stdout(""), complaint(), stdout("b"), echo(), stdout("c")];
+    assert_eq!(read(frames).await, ("abc".to_owned(), true, "oh".to_owned()));
+    // More than anyone wants to hear is dropped, and blocks nobody.
+    let frames = vec![complaint(), complaint(), complaint(), complaint(), stdout("x")];
+    assert_eq!(read(frames).await, ("x".to_owned(), true, "ohoh".to_owned()));
+    let raw = Ok(LogOutput::Console { message: Bytes::from_static(b"not in frames") });
+    assert!(!read(vec![stdout("x"), raw]).await.1);
+    let broken = Err(std::io::Error::from(std::io::ErrorKind::ConnectionReset).into());
+    assert!(!read(vec![broken]).await.1);
+    assert_eq!(read(Vec::new()).await, (String::new(), true, String::new()));
+}

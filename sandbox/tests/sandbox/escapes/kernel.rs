@@ -89,7 +89,7 @@ pub(super) const ATTEMPTS: &[Attempt] = &[
     attempt(
         "write to settings anywhere below /proc and /sys",
         Shell(
-            "found=$(find /proc /sys -maxdepth 6 \\( -path '/proc/[0-9]*' -o -path /proc/self -o -path /proc/thread-self \\) -prune -o -type f -perm /222 -writable -print 2>/dev/null | while read -r path; do [ -f $path ] && echo $path; done | head -5)\nif [ -n \"$found\" ]; then echo ESCAPED $found; else echo refused all settings; fi",
+            "found=$(find /proc /sys -maxdepth 6 \\( -path '/proc/[0-9]*' -o -path /proc/self -o -path /proc/thread-self \\) -prune -o -type f -perm /222 -writable -exec test -f {} \\; -print 2>/dev/null | head -5)\nif [ -n \"$found\" ]; then echo ESCAPED $found; else echo refused all settings; fi",
         ),
         Refused,
     ),

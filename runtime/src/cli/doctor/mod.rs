@@ -1,16 +1,17 @@
 //! `retrace doctor`: tries everything a session needs, and says what to do about what does not work.
 
-use super::exit::{CliError, Exit, failure_hint};
-use super::flags::SettingFlags;
-use super::invocation::Invocation;
-use super::render::{clean, units};
-use super::setup::Setup;
+mod sandboxes;
+
 use crate::claude::{Auth, ClaudeClient, Endpoint, FailureKind};
+use crate::cli::exit::{CliError, Exit, failure_hint};
+use crate::cli::flags::SettingFlags;
+use crate::cli::invocation::Invocation;
+use crate::cli::render::{clean, units};
+use crate::cli::setup::Setup;
 use bytes::Bytes;
 use clap::Args;
 use retrace_events::log::Durability;
 use retrace_events::payload::turn::TurnFailure;
-use retrace_sandbox::{Limits, Policy, Proof, Sandbox, SandboxChoice, SandboxError};
 use serde_json::json;
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -63,7 +64,7 @@ impl DoctorCommand {
         show(log(&setup).await)?;
         show(space("state folder", &setup.config.folders.state))?;
         show(space("workspace", &setup.config.workspace))?;
-        for finding in sandbox(&setup).await {
+        for finding in sandboxes::look(&setup).await {
             show(finding)?;
         }
         show(self.api(&setup).await)?;
@@ -123,51 +124,6 @@ async fn log(setup: &Setup) -> Finding {
         }
         Durability::Volatile => finding(Health::Warn, "log", words),
     }
-}
-
-/// Starts the sandbox that is configured in a folder of its own; its probe tries to break out.
-async fn sandbox(setup: &Setup) -> Vec<Finding> {
-    let wanted = setup.config.values.sandbox.value;
-    if wanted == SandboxChoice::None {
-        let hint = Some("commands run as you; --sandbox auto isolates them".to_owned());
-        return vec![Finding { hint, ..finding(Health::Warn, "sandbox", "none, as configured") }];
-    }
-    let folder = match tempfile::tempdir_in(parent_of(&setup.config.folders.cache)) {
-        Ok(folder) => folder,
-        Err(error) => {
-            return vec![finding(Health::Fail, "sandbox", format!("cannot make a folder to try it in: {error}"))];
-        }
-    };
-    let begun = Instant::now();
-    let guest_dir = setup.config.folders.state.join("guest");
-    match Sandbox::start(wanted, Policy::new(folder.path()), Limits::default(), &guest_dir).await {
-        Ok(sandbox) => {
-            let words = format!("{} (asked for: {wanted}), started and proven in {}", sandbox.level(), elapsed(begun));
-            let mut findings = vec![finding(Health::Ok, "sandbox", words)];
-            findings.extend(sandbox.proofs().iter().map(proof));
-            sandbox.shutdown().await;
-            findings
-        }
-        Err(error) => {
-            let proofs: Vec<Finding> = match &error {
-                SandboxError::NotIsolated { proofs, .. } => proofs.iter().map(proof).collect(),
-                _ => Vec::new(),
-            };
-            let error = CliError::from(error);
-            let head = Finding { hint: error.hint, ..finding(Health::Fail, "sandbox", error.message) };
-            std::iter::once(head).chain(proofs).collect()
-        }
-    }
-}
-
-fn proof(proof: &Proof) -> Finding {
-    let health = if proof.passed { Health::Ok } else { Health::Fail };
-    finding(health, "  proof", format!("{}: {}", clean::line(&proof.name), clean::short(&proof.detail, 120)))
-}
-
-/// The next folder upwards that exists and can hold a temporary folder.
-fn parent_of(folder: &Path) -> std::path::PathBuf {
-    if std::fs::create_dir_all(folder).is_ok() { folder.to_owned() } else { std::env::temp_dir() }
 }
 
 fn space(what: &'static str, folder: &Path) -> Finding {
