@@ -11,6 +11,7 @@ use std::sync::{Mutex, PoisonError};
 
 use crate::backend::seccomp;
 use crate::error::SandboxError;
+use crate::leftover::temporary;
 
 /// The guest agent, statically linked, as `build.rs` made it.
 static GUEST: &[u8] = include_bytes!(env!("RETRACE_GUEST_BINARY"));
@@ -74,7 +75,7 @@ fn ensure(path: &Path, contents: &[u8], mode: u32) -> io::Result<()> {
         }
     }
     let dir = path.parent().unwrap_or(Path::new("."));
-    let mut temporary = tempfile::NamedTempFile::new_in(dir)?;
+    let mut temporary = temporary(dir)?;
     temporary.write_all(contents)?;
     temporary.as_file().set_permissions(Permissions::from_mode(mode))?;
     temporary.as_file().sync_all()?;

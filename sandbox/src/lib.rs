@@ -22,6 +22,7 @@ mod exec;
 mod files;
 mod guest_file;
 mod input;
+mod leftover;
 mod limits;
 mod link;
 mod network;

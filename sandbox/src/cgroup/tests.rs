@@ -72,7 +72,7 @@ fn nonsense_is_no_place() {
 
 #[test]
 fn only_groups_of_dead_owners_in_our_namespace_are_stale() {
-    let alive = |pid: u32| (pid == 7).then_some(100);
+    let alive = |pid: u32| Ok((pid == 7).then_some(100));
     assert!(!is_stale("retrace-5-7-100-0", 5, alive));
     assert!(is_stale("retrace-5-7-99-0", 5, alive), "the id was used again");
     assert!(is_stale("retrace-5-8-100-3", 5, alive), "the owner is gone");
@@ -80,9 +80,11 @@ fn only_groups_of_dead_owners_in_our_namespace_are_stale() {
     for other in ["retrace-5-8-100", "retrace-5-8-100-3-4", "retrace-x-8-100-3", "other", "retrace-", "user.slice"] {
         assert!(!is_stale(other, 5, alive), "{other}");
     }
+    let blind = |_: u32| Err(std::io::Error::from_raw_os_error(libc::EMFILE));
+    assert!(!is_stale("retrace-5-8-100-3", 5, blind), "who cannot look must not judge");
     let own = group_name(3);
     let namespace: u64 = own.split('-').nth(1).unwrap().parse().unwrap();
-    assert!(!is_stale(&own, namespace, stale::start_ticks));
+    assert!(!is_stale(&own, namespace, stale::start_of));
 }
 
 #[test]

@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 use tempfile::NamedTempFile;
 
 use crate::backend::LaunchPlan;
+use crate::leftover::temporary;
 use crate::proof::Proof;
 
 /// The bait of one probe. Dropping it removes it.
@@ -91,9 +92,9 @@ impl Bait {
 const CANARY: &[u8] = b"not to be seen from inside a sandbox\n";
 
 fn canary(dir: &Path) -> io::Result<NamedTempFile> {
+    let file = temporary(dir)?;
     // For anyone to read: that another user may not open it would hide that it is visible.
-    let mode = fs::Permissions::from_mode(0o644);
-    let file = tempfile::Builder::new().prefix(".retrace-canary-").permissions(mode).tempfile_in(dir)?;
+    file.as_file().set_permissions(fs::Permissions::from_mode(0o644))?;
     fs::write(file.path(), CANARY)?;
     Ok(file)
 }

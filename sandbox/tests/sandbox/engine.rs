@@ -21,6 +21,15 @@ pub(crate) async fn connect() -> Docker {
     Docker::connect_with_unix(&socket(), 60, API_DEFAULT_VERSION).unwrap().negotiate_version().await.unwrap()
 }
 
+/// The containers, running or not, whose owner's mark is as wanted.
+pub(crate) async fn owned_by(wanted: &dyn Fn(&str) -> bool) -> Vec<String> {
+    let filters = HashMap::from([("label".to_owned(), vec!["retrace.owner".to_owned()])]);
+    let options = ListContainersOptions { all: true, filters: Some(filters), ..ListContainersOptions::default() };
+    let found = connect().await.list_containers(Some(options)).await.unwrap();
+    let owner = |labels: &HashMap<String, String>| labels.get("retrace.owner").is_some_and(|owner| wanted(owner));
+    found.into_iter().filter(|one| one.labels.as_ref().is_some_and(owner)).filter_map(|one| one.id).collect()
+}
+
 /// The container of the sandbox with this marker, while there is one.
 pub(crate) async fn container(marker: &str) -> Option<Container> {
     let docker = connect().await;

@@ -14,6 +14,7 @@ mod network;
 mod none;
 mod plain_user;
 mod programs;
+mod soak;
 mod start;
 mod streams;
 mod support;
