@@ -53,8 +53,8 @@ use retrace_sandbox::Sandbox;
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
-pub(crate) use batch::{cut_part, is_batch, joined, part_share_bytes, parts_of};
 pub use background::{Background, BackgroundCommand, BackgroundEnd};
+pub(crate) use batch::{cut_part, is_batch, joined, part_share_bytes, parts_of};
 pub use image::{MAX_IMAGE_BYTES, ToolImage, image_of};
 pub use memory::{Memories, Memory, MemoryError, MemoryQuestion, NoMemory};
 pub use question::{Question, answer_content};

@@ -177,7 +177,9 @@ impl Bait {
         let ours = |path: &PathBuf| {
             let name = path.file_name().unwrap().to_string_lossy().into_owned();
             name.starts_with("retrace-guest-")
-                || [".retrace-temporary-", "empty", "secret", "filter", "hosts"].iter().any(|ours| name.starts_with(ours))
+                || [".retrace-temporary-", "empty", "secret", "filter", "hosts"]
+                    .iter()
+                    .any(|ours| name.starts_with(ours))
         };
         match guest_dir.iter().find(|path| !ours(path)) {
             Some(path) => Err(format!("{} was made", path.display())),
