@@ -7,7 +7,9 @@ use std::time::{Duration, Instant};
 use retrace_guest::message::{ExecLimits, Hello, Request};
 
 use crate::activity::Activity;
-use crate::backend::{Backend, Counters, Flavour, LaunchPlan, Meter, NoneBackend, PodmanBackend, ProcessBackend};
+use crate::backend::{
+    Backend, Counters, Flavour, LaunchPlan, Meter, NoneBackend, PodmanBackend, ProcessBackend, host_kernel,
+};
 use crate::call::Call;
 use crate::choice::SandboxChoice;
 use crate::disk_watch::DiskWatch;
@@ -362,11 +364,6 @@ impl Sandbox {
     pub(crate) fn counters(&self) -> Counters {
         self.inner.meter.read()
     }
-}
-
-/// Release of this machine's kernel.
-fn host_kernel() -> String {
-    rustix::system::uname().release().to_string_lossy().into_owned()
 }
 
 /// Unique on this machine while it runs: marks what belongs to this sandbox.

@@ -45,6 +45,14 @@ pub enum ConfineError {
          [--machine <memory>:<pids>:<shm>] [--writable <folder>]… then <program> …"
     )]
     Usage,
+    /// The limits of a whole machine cannot be set. The kernel's release tells the host whose machine it is.
+    #[error("cannot limit a machine with the kernel {kernel}: {source}")]
+    Machine {
+        /// The kernel's release.
+        kernel: String,
+        /// What the system says.
+        source: io::Error,
+    },
     /// One of the steps failed.
     #[error("cannot {step}: {source}")]
     Step {
@@ -113,7 +121,7 @@ impl Confinement {
 
     fn try_become(&self, program: &[OsString]) -> Result<std::convert::Infallible, ConfineError> {
         if let Some(limits) = &self.machine {
-            step("limit the machine", limits.enter())?;
+            limits.enter().map_err(|source| ConfineError::Machine { kernel: kernel(), source })?;
             step("make the root read-only", machine::close_root(&self.writable))?;
             step("be the first process", machine::be_first())?;
         }
@@ -216,6 +224,10 @@ fn install_filter(path: &Path) -> io::Result<()> {
 
 fn knows_filters() -> bool {
     fs::read_to_string("/proc/self/status").map_or(true, |status| status.contains("\nSeccomp:"))
+}
+
+fn kernel() -> String {
+    rustix::system::uname().release().to_string_lossy().into_owned()
 }
 
 fn step(step: &'static str, result: io::Result<()>) -> Result<(), ConfineError> {

@@ -126,6 +126,11 @@ pub(crate) trait Meter: Send + Sync {
     fn proofs(&self) -> Vec<Proof>;
 }
 
+/// Release of this machine's kernel.
+pub(crate) fn host_kernel() -> String {
+    rustix::system::uname().release().to_string_lossy().into_owned()
+}
+
 /// Finds a program in the host's `PATH`.
 pub(crate) fn find_program(name: &str) -> Option<PathBuf> {
     std::env::split_paths(&std::env::var_os("PATH")?).map(|dir| dir.join(name)).find(|path| is_executable(path))

@@ -28,7 +28,7 @@ use async_trait::async_trait;
 use bollard::models::ContainerCreateBody;
 use bollard::query_parameters::{CreateContainerOptions, StartContainerOptions};
 
-use super::{Backend, Inside, LaunchPlan, Launched, masks};
+use super::{Backend, Inside, LaunchPlan, Launched, host_kernel, masks};
 use crate::error::SandboxError;
 use crate::limits::CONTAINER_MEMORY_BYTES;
 use crate::proof::IsolationLevel;
@@ -114,6 +114,17 @@ impl Backend for PodmanBackend {
 
     fn default_memory_bytes(&self) -> u64 {
         CONTAINER_MEMORY_BYTES
+    }
+
+    fn explain(&self, stderr: &str, otherwise: String) -> SandboxError {
+        let kernel = host_kernel();
+        // A guest that is to bound its whole machine cannot do so on one that is not its own.
+        if self.flavour == Flavour::Krun && stderr.contains(&format!("machine with the kernel {kernel}:")) {
+            return SandboxError::RuntimeIgnored { kernel };
+        }
+        let stderr = stderr.trim();
+        let detail = if stderr.is_empty() { otherwise } else { format!("{otherwise}: {stderr}") };
+        SandboxError::Handshake { detail }
     }
 
     async fn launch(&self, plan: &LaunchPlan<'_>) -> Result<Launched, SandboxError> {
