@@ -193,9 +193,10 @@ impl Calls {
 
     fn finish(&mut self, finished: &ToolFinished, style: Style, detail: Detail, redactor: &Redactor) -> String {
         let (label, command) = self.close(&finished.call, redactor);
-        let (note, told) = match self.repeated.remove(&finished.call) {
-            true => without_note(&finished.content),
-            false => (None, finished.content.clone()),
+        let (note, told) = if self.repeated.remove(&finished.call) {
+            without_note(&finished.content)
+        } else {
+            (None, finished.content.clone())
         };
         let note = note.map(|note| clean::short(&redactor.redact(note), 200));
         let note = note.map(|note| format!("{}\n", style.dim(&format!("    {note}"))));
