@@ -47,6 +47,8 @@ impl MachineLimits {
         write(GROUP, "memory.max", &self.memory_bytes.to_string())?;
         write(GROUP, "pids.max", &self.pids.to_string())?;
         write(GROUP, "cgroup.procs", &std::process::id().to_string())?;
+        // As on most hosts: what is too much is killed when it is used, not refused when it is asked for.
+        let _ = fs::write("/proc/sys/vm/overcommit_memory", "1");
         fs::create_dir(COUNTERS)?;
         mount(GROUP, COUNTERS.as_ref(), libc::MS_BIND, "")?;
         // As in a container: it describes the machine, and nothing in it is for commands.
@@ -88,7 +90,7 @@ fn loopback_up() -> io::Result<()> {
         let mut request: libc::ifreq = std::mem::zeroed();
         request.ifr_name[0] = b'l'.cast_signed();
         request.ifr_name[1] = b'o'.cast_signed();
-        request.ifr_ifru.ifru_flags = (libc::IFF_UP | libc::IFF_RUNNING) as libc::c_short;
+        request.ifr_ifru.ifru_flags = libc::c_short::try_from(libc::IFF_UP | libc::IFF_RUNNING).unwrap_or_default();
         check(libc::ioctl(std::os::fd::AsRawFd::as_raw_fd(&socket), libc::SIOCSIFFLAGS, &raw const request))
     }
 }
