@@ -12,8 +12,10 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 use std::ptr;
 
-/// The group of everything that the guest starts.
+/// The group of everything that the guest starts, and where its counters are seen when `/sys` is covered.
 const GROUP: &str = "/sys/fs/cgroup/retrace";
+const COUNTERS: &str = "/dev/retrace-counters";
+const HOST_NAME: &str = "retrace";
 const TOP: &str = "/sys/fs/cgroup";
 const SHARED_MEMORY: &str = "/dev/shm";
 
@@ -45,6 +47,12 @@ impl MachineLimits {
         write(GROUP, "memory.max", &self.memory_bytes.to_string())?;
         write(GROUP, "pids.max", &self.pids.to_string())?;
         write(GROUP, "cgroup.procs", &std::process::id().to_string())?;
+        // As on most hosts: what is too much is killed when it is used, not refused when it is asked for.
+        let _ = fs::write("/proc/sys/vm/overcommit_memory", "1");
+        fs::create_dir(COUNTERS)?;
+        mount(GROUP, COUNTERS.as_ref(), libc::MS_BIND, "")?;
+        // As in a container: it describes the machine, and nothing in it is for commands.
+        mount_kind("tmpfs", "/sys".as_ref(), libc::MS_RDONLY | libc::MS_NOSUID | libc::MS_NODEV, "size=4k")?;
         let options = format!("size={},mode=1777", self.shm_bytes);
         mount("", SHARED_MEMORY.as_ref(), libc::MS_REMOUNT | libc::MS_NOSUID | libc::MS_NODEV, &options)
     }
@@ -59,17 +67,31 @@ pub(crate) fn close_root(writable: &[PathBuf]) -> io::Result<()> {
 }
 
 /// Goes on as the first process of a namespace of its own, as in a container: what it starts sees none but its own kind, and
-/// can neither signal it nor, when it ends, outlive it. Must be called while there is only one thread.
+/// can neither signal it nor, when it ends, outlive it. The network is its own too: nothing but loopback. Must be called while there is only one thread.
 pub(crate) fn be_first() -> io::Result<()> {
     // SAFETY: plain system calls; there is one thread, so the new process may go on like this one.
     let child = unsafe {
-        check(libc::unshare(libc::CLONE_NEWPID | libc::CLONE_NEWNS))?;
+        check(libc::sethostname(HOST_NAME.as_ptr().cast(), HOST_NAME.len()))?;
+        check(libc::unshare(libc::CLONE_NEWPID | libc::CLONE_NEWNS | libc::CLONE_NEWNET))?;
+        loopback_up()?;
         libc::fork()
     };
     match child {
         0 => mount_kind("proc", "/proc".as_ref(), libc::MS_NOSUID | libc::MS_NODEV | libc::MS_NOEXEC, ""),
         child if child < 0 => Err(io::Error::last_os_error()),
         child => wait_and_exit(child),
+    }
+}
+
+fn loopback_up() -> io::Result<()> {
+    let socket = std::net::UdpSocket::bind("0.0.0.0:0")?;
+    // SAFETY: all of it may be zero; the name is shorter than its field, and the flags are of the union's kind that is asked for.
+    unsafe {
+        let mut request: libc::ifreq = std::mem::zeroed();
+        request.ifr_name[0] = b'l'.cast_signed();
+        request.ifr_name[1] = b'o'.cast_signed();
+        request.ifr_ifru.ifru_flags = libc::c_short::try_from(libc::IFF_UP | libc::IFF_RUNNING).unwrap_or_default();
+        check(libc::ioctl(std::os::fd::AsRawFd::as_raw_fd(&socket), libc::SIOCSIFFLAGS, &raw const request))
     }
 }
 
@@ -125,7 +147,7 @@ impl Stopped {
 }
 
 fn event(file: &str, key: &str) -> u64 {
-    let text = fs::read_to_string(Path::new(GROUP).join(file)).unwrap_or_default();
+    let text = fs::read_to_string(Path::new(COUNTERS).join(file)).unwrap_or_default();
     text.lines().find_map(|line| line.strip_prefix(key)?.strip_prefix(' ')?.trim().parse().ok()).unwrap_or_default()
 }
 
