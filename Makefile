@@ -31,7 +31,8 @@ test: ## every test of the workspace, those of sandboxes on containers too (wher
 	@.ci/setup base nats test model podman
 	@cargo test --locked --workspace --doc --quiet
 	@cargo nextest run --locked --workspace $(if $(CI),--profile ci)
-	@if .ci/with-podman --check; then $(MAKE) --no-print-directory test-container; \
+	@if .ci/with-podman sh -c 'podman run --rm --network none "$$(sandbox/image/build --tag)" true'; then \
+		$(MAKE) --no-print-directory test-container; \
 	else echo "=== the tests on containers were SKIPPED: Podman cannot run here"; fi
 
 test-container: ## the sandbox's tests on containers, in a Podman of their own

@@ -21,7 +21,7 @@ use retrace_events::payload::turn::PromptSource;
 use retrace_events::payload::workspace::WorkspaceSnapshotted;
 use retrace_events::redact::Redactor;
 use retrace_events::{EventLog, StreamId, Timestamp};
-use retrace_runtime::agent::{Agent, AgentParts, Live, LiveSender};
+use retrace_runtime::agent::{Agent, AgentParts, Live, LiveSender, SandboxSetup};
 use retrace_runtime::checkpoints::Checkpoints;
 use retrace_runtime::claude::{Auth, ClaudeClient, Endpoint, ModelTable, Secret};
 use retrace_runtime::forking::{ForkPoint, NewFork};
@@ -185,8 +185,7 @@ impl Bench {
             cancel: CancellationToken::new(),
             memory: Arc::new(NoMemory),
             guest_dir: self.root.join("guest"),
-            expose: Vec::new(),
-            mask: Vec::new(),
+            sandboxes: SandboxSetup::default(),
             permissions: Arc::new(Permissions::builtin(true)),
             attended: false,
             holder: Holder::this_process("bench", Timestamp(0)),

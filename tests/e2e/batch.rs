@@ -56,15 +56,13 @@ fn a_batch_is_carried_out_shown_replayed_and_audited_call_by_call() {
 #[test]
 fn killed_inside_a_batch_the_session_goes_on_where_it_was() {
     // Each place of the loop once: nothing is done twice, and the model hears of every part.
-    let mut reached = 0;
-    for n in 14..40 {
+    for (reached, n) in (14..40).enumerate() {
         let world = world();
         let ran = world.run_until(&format!("step={n}*off->return"), &["run", "go"]);
         if ran.signal.is_none() {
             assert!(reached > 5, "the batch was never cut: {n}");
             break;
         }
-        reached += 1;
         // Before its first event there is no session.
         if world.run(&["sessions", "--json"]).expect(0).stdout.is_empty() {
             continue;

@@ -161,6 +161,7 @@ impl Points {
             tools_json: tools::tools_json(&tools::all()),
             workspace: Path::new(&self.state.workspace),
             backend: "process",
+            network: &[],
             seed,
             from_seq,
             why: "bench".to_owned(),

@@ -188,7 +188,8 @@ fn what_may_have_changed_files_that_no_snapshot_holds_parts_then_from_now() {
     run(&mut chain, "b", r#"{"command":"npm install"}"#);
     assert_eq!(found(&chain), None, "a command of which nobody says that it is harmless");
 
-    let others: [(&str, fn(&mut Chain)); 4] = [
+    type Doing = fn(&mut Chain);
+    let others: [(&str, Doing); 4] = [
         ("a file was written that no snapshot holds", |chain| {
             begin(chain, "b", "write_file", "{}");
             chain.push(ToolFinished { changed: vec!["ignored".into()], ..finished("b", "written") });

@@ -100,7 +100,7 @@ impl Agent {
         let claim = claim(&parts, &stream).await?;
         let sandbox = sandboxing::start(&wish(&parts, &workspace, &settings)).await?;
         let writer = Writer::create(Arc::clone(&parts.log), Arc::clone(&parts.mint), stream, Hash::GENESIS);
-        let proven = sandboxing::started(&sandbox);
+        let proven = sandboxing::started(&sandbox, &parts.sandboxes);
         let workroom = Workroom::Ready(sandbox);
         let mut agent = Self::assemble(parts, writer, SessionState::default(), settings, (workspace, workroom), claim);
         let started = SessionStarted {
@@ -143,7 +143,9 @@ impl Agent {
             batch.push((SessionConfigured { settings, why }.into(), None));
         }
         batch.extend(found.into_iter().map(|found| (found, None)));
-        batch.extend(agent.workroom.ready().map(|sandbox| (sandboxing::started(sandbox).into(), None)));
+        batch.extend(
+            agent.workroom.ready().map(|sandbox| (sandboxing::started(sandbox, &agent.parts.sandboxes).into(), None)),
+        );
         batch.extend(agent.background_gone("retrace was restarted, and the command is gone"));
         if !batch.is_empty() {
             agent.append(batch).await?;

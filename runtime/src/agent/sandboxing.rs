@@ -105,17 +105,20 @@ pub(crate) fn masked_in(sandbox: &Sandbox, mask: &[String]) -> std::sync::Arc<[S
 }
 
 /// What it proved, for the log.
-pub(super) fn started(sandbox: &Sandbox) -> SandboxStarted {
+pub(super) fn started(sandbox: &Sandbox, setup: &SandboxSetup) -> SandboxStarted {
     let proof = |proof: &retrace_sandbox::Proof| SandboxProof {
         name: proof.name.clone(),
         passed: proof.passed,
         detail: proof.detail.clone(),
     };
     let limits = sandbox.limits().describe().into_iter().map(|(name, words)| (name.to_owned(), words));
+    // A result depends on what is installed where the command runs.
+    let image = setup.engine.image.clone().filter(|_| matches!(sandbox.backend_name(), "container" | "krun"));
+    let image = image.map(|image| ("image".to_owned(), image));
     SandboxStarted {
         backend: sandbox.backend_name().to_owned(),
         level: sandbox.level().to_string(),
         proofs: sandbox.proofs().iter().map(proof).collect(),
-        limits: limits.collect(),
+        limits: limits.chain(image).collect(),
     }
 }

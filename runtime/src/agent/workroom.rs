@@ -66,7 +66,7 @@ impl Agent {
         }
         self.workspace = usable_workspace(&self.workspace)?;
         let sandbox = sandboxing::start(&wish(&self.parts, &self.workspace, &self.settings)).await?;
-        let proven = sandboxing::started(&sandbox);
+        let proven = sandboxing::started(&sandbox, &self.parts.sandboxes);
         self.workroom = Workroom::Ready(sandbox.clone());
         self.append(vec![(proven.into(), None)]).await?;
         Ok(sandbox)
