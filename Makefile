@@ -37,8 +37,8 @@ test: ## every test of the workspace, those of sandboxes on containers too (wher
 
 test-container: ## the sandbox's tests on containers, in a Podman of their own
 	@.ci/setup base test podman
-	@RETRACE_TEST_SANDBOX=container .ci/with-podman cargo nextest run --locked -p retrace-sandbox \
-		-E 'binary(sandbox) | test(backend::podman)' $(if $(CI),--profile ci)
+	@RETRACE_TEST_SANDBOX=container .ci/with-podman cargo nextest run --locked --workspace \
+		-E 'binary(sandbox) | test(backend::podman) | test(containers::)' $(if $(CI),--profile ci)
 
 test-krun: ## the sandbox's tests on microVMs, in an emulated machine (building it the first time takes 10 minutes and root)
 	@.ci/setup base test podman krun

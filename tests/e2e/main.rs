@@ -14,6 +14,7 @@ mod chat_tools;
 mod chat_typed_ahead;
 mod checks;
 mod compaction;
+mod containers;
 mod control_hammer;
 mod crashes;
 mod delete;
