@@ -173,6 +173,7 @@ fn of_all_kinds_only_these_say_something() {
         tool.finished result
         tool.outcome_unknown result
         tool.background_ended result
+        tool.refused note
         sandbox.stopped note
         sandbox.limit_hit note
         sandbox.network_attempted note

@@ -116,8 +116,12 @@ fn flip(folder: &std::path::Path, words: &[u8]) -> usize {
 
 #[tokio::test]
 async fn there_is_no_such_sandbox() {
-    let machine = Machine::with(LOOKS).await;
-    refused(&machine, &["run", "x", "--sandbox", "krun"], Exit::Sandbox, &["error: the krun sandbox", "hint: "]).await;
+    let mut machine = Machine::with(LOOKS).await;
+    machine.set("RETRACE_CONTAINER_SOCKET", "/nowhere/podman.sock");
+    let said = ["error: no container engine answers: tried /nowhere/podman.sock", "hint: start one"];
+    for named in ["krun", "container"] {
+        refused(&machine, &["run", "x", "--sandbox", named], Exit::Sandbox, &said).await;
+    }
     assert_eq!(machine.sessions().await, []);
 }
 

@@ -202,7 +202,7 @@ fn value(key: Key) -> BoxedStrategy<String> {
         Key::Cpus => prop_oneof![Just("\"none\"".to_owned()), (1_u32..99).prop_map(|n| n.to_string())].boxed(),
         Key::Image => text(&["evil/image", "none"]),
         Key::Engine => text(&["/tmp/evil.sock", "none"]),
-        Key::Network => text(&["evil.example", "*"]).prop_map(|name| format!("[{name}]")).boxed(),
+        Key::Network => text(&["evil.example", "*.evil.example"]).prop_map(|name| format!("[{name}]")).boxed(),
         Key::NetworkCredentials => text(&["evil.example X: $HOME"]).prop_map(|line| format!("[{line}]")).boxed(),
         Key::MaxTokens | Key::MaxAttempts | Key::Processes => number,
         Key::MaxSteps | Key::MaxTotalTokens | Key::MaxCost | Key::ContextTokens => limit,
