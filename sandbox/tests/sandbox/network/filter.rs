@@ -53,7 +53,9 @@ async fn an_allowed_domain_is_reached_over_https() {
     assert_eq!(yard.prints(&format!("curl -sS --cacert ca.pem https://good.test:{port}/")).await, hello);
     let report = yard.report().await;
     assert_eq!((report.host.as_str(), report.port, report.how), ("good.test", port, How::Connect));
-    assert_eq!((report.verdict, report.cut), (Verdict::Allowed, None));
+    assert_eq!(report.verdict, Verdict::Allowed);
+    // curl does not wait for TLS's own goodbye: whether the kernel then resets the connection is a matter of chance.
+    assert!(report.cut.is_none_or(|cut| cut == "connection reset"));
     let python = format!("SSL_CERT_FILE=ca.pem {}", urllib(&format!("https://good.test:{port}/")));
     assert_eq!(yard.prints(&python).await, hello);
     // Without the test's certificate nothing has changed about whom commands trust.
