@@ -195,8 +195,14 @@ fn without_a_sandbox_is_asked_for_in_so_many_words_said_and_logged() {
 #[test]
 fn a_sandbox_that_cannot_be_had_is_an_error_and_never_another_one() {
     let world = World::new(Backend::Embedded, &script(&[says("done")]));
-    let ran = world.run(&["run", "--sandbox", "krun", "go"]).expect(7);
-    assert!(ran.stderr.contains("krun") && ran.stderr.contains("hint:"), "{}", ran.stderr);
+    let mut command = world.command(&["run", "--sandbox", "krun", "go"]);
+    command.env("RETRACE_CONTAINER_SOCKET", "/nowhere/podman.sock");
+    let ran = world.finish(command).expect(7);
+    assert!(
+        ran.stderr.contains("no container engine answers: tried /nowhere/podman.sock") && ran.stderr.contains("hint:"),
+        "{}",
+        ran.stderr
+    );
     assert!(world.server.requests().is_empty());
     assert_eq!(world.run(&["sessions", "--json"]).expect(0).stdout, "", "nothing was begun");
 }

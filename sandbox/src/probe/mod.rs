@@ -7,9 +7,11 @@ mod bait;
 mod judge;
 
 use std::path::Path;
+use std::time::Duration;
 
 use retrace_guest::probe::{Observations, ProbePlan};
 use retrace_guest::raw_path::RawPath;
+use tokio::time::timeout;
 
 use crate::backend::{Inside, LaunchPlan};
 use crate::cgroup::start_ticks;
@@ -19,8 +21,8 @@ use crate::proof::Proof;
 use crate::sandbox::Sandbox;
 use bait::Bait;
 
-/// How long the probe may take, in milliseconds.
-const PROBE_TIMEOUT_MS: u64 = 30_000;
+/// How long the probe may take, whatever time commands are given.
+const PROBE_TIME: Duration = Duration::from_secs(60);
 /// The most bytes its report may have.
 const MAX_REPORT_BYTES: u64 = 1024 * 1024;
 
@@ -46,11 +48,13 @@ pub(crate) async fn prove(
     let guest = inside.guest.to_string_lossy().into_owned();
     let request = ExecRequest {
         stdin: Some(stdin.into()),
-        timeout_ms: Some(PROBE_TIMEOUT_MS),
+        endless: true,
         max_output_bytes: Some(MAX_REPORT_BYTES),
         ..ExecRequest::argv([guest, "probe".to_owned()])
     };
-    let output = sandbox.exec(request).await?.output().await?;
+    let probing = sandbox.exec(request).await?.output();
+    let output =
+        timeout(PROBE_TIME, probing).await.map_err(|_| fail(format!("no report in {} s", PROBE_TIME.as_secs())))??;
     if !output.result.succeeded() {
         let said = String::from_utf8_lossy(&output.stderr).trim().to_owned();
         return Err(fail(format!("the probe ended with {:?}: {said}", output.result.code)));

@@ -119,11 +119,15 @@ async fn nothing_is_left_of_many_sessions_and_of_crashes() {
         median[0],
         median[1],
     );
-    let mut left = left_of(&owners, dir).await;
+    wait_until_nothing_is_left(&owners, dir).await;
+}
+
+async fn wait_until_nothing_is_left(owners: &[u32], dir: &Path) {
+    let mut left = left_of(owners, dir).await;
     let waiting = Instant::now();
     while !left.is_empty() && waiting.elapsed() < DEADLINE {
         tokio::time::sleep(Duration::from_millis(100)).await;
-        left = left_of(&owners, dir).await;
+        left = left_of(owners, dir).await;
     }
     assert!(left.is_empty(), "left behind: {left:#?}");
 }
