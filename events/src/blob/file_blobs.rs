@@ -239,6 +239,8 @@ pub(crate) fn io_failed(location: &Path, error: &io::Error) -> LogError {
 fn write_synced(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)?;
     file.write_all(bytes)?;
+    // By the clock that everybody else asks, too: the file system's own may be some milliseconds behind it.
+    file.set_modified(SystemTime::now())?;
     file.sync_all()
 }
 
