@@ -24,6 +24,9 @@ use crate::payload::{Payload, Session};
 /// The longest line of forks that is followed; anything longer is a circle made by hand.
 const MAX_GENERATIONS: usize = 10_000;
 
+/// How many events [`History::for_each`] reads at a time.
+const PAGE: usize = 500;
+
 /// The line of streams that make up a session's history.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct History {
@@ -146,6 +149,30 @@ impl History {
             return Err(damaged(&part.stream, last.seq, "it is not the event that was forked"));
         }
         Ok(page)
+    }
+
+    /// Calls `each` with the events from place `from` on and their places, in order, until it fails. Returns the place behind the
+    /// last.
+    ///
+    /// # Errors
+    /// As [`Self::read`], when an event cannot be decoded, or `each` fails.
+    pub async fn for_each<E: From<LogError>>(
+        &self,
+        log: &dyn EventLog,
+        from: u64,
+        mut each: impl FnMut(u64, &Event) -> Result<(), E>,
+    ) -> Result<u64, E> {
+        let mut place = from;
+        loop {
+            let page = self.read(log, place, PAGE).await?;
+            if page.is_empty() {
+                return Ok(place);
+            }
+            for envelope in page {
+                each(place, &Event::decode(envelope).map_err(LogError::from)?)?;
+                place += 1;
+            }
+        }
     }
 
     /// The part with `place`; behind the end it is the last.

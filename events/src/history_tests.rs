@@ -87,6 +87,30 @@ async fn a_fork_of_a_fork_is_one_line() {
 }
 
 #[tokio::test]
+async fn each_event_comes_with_its_place_until_somebody_fails() {
+    let log = MemoryLog::new();
+    let root = root(&log, "root", PAGE + 20).await;
+    let child = fork(&log, "child", &root, PAGE as u64 + 9, 5).await;
+    let history = History::of(&log, &child).await.unwrap();
+    let mut seen = Vec::new();
+    let see = |place, event: &Event| {
+        seen.push((place, (event.envelope.stream.clone(), event.envelope.seq)));
+        Ok::<_, LogError>(())
+    };
+    let end = PAGE as u64 + 10 + 6;
+    assert_eq!(history.for_each(&log, 3, see).await.unwrap(), end);
+    let expected = (3..end).map(|place| (place, (history.at(place).0.clone(), history.at(place).1)));
+    assert!(seen.into_iter().eq(expected));
+    let mut heard = 0;
+    let stop = |place, _: &Event| {
+        heard += 1;
+        if place == 7 { Err(damaged(&child, place, "enough")) } else { Ok(()) }
+    };
+    assert!(history.for_each(&log, 0, stop).await.is_err());
+    assert_eq!(heard, 8);
+}
+
+#[tokio::test]
 async fn the_state_counts_places_over_the_line_and_numbers_in_the_session() {
     let log = MemoryLog::new();
     let first = root(&log, "first", 5).await;

@@ -1,7 +1,6 @@
 //! `retrace diff`: how two places differ, of one session or of two: in files, and in what happened since they parted.
 
 use super::event_name;
-use super::events;
 use super::exit::{CliError, Exit};
 use super::fork::missing_files;
 use super::invocation::Invocation;
@@ -95,27 +94,21 @@ async fn place(checkpoints: &Checkpoints, log: &dyn EventLog, name: &str) -> Res
 async fn since(log: &dyn EventLog, point: &ForkPoint, parting: &Parting) -> Result<Since, CliError> {
     let history = retrace_events::History::of(log, &point.stream).await?.until(point.seq);
     let mut since = Since::default();
-    let mut place = parting.common_events;
-    loop {
-        let page = history.read(log, place, events::PAGE).await?;
-        if page.is_empty() {
-            return Ok(since);
-        }
-        for envelope in page {
-            place += 1;
-            let event = Event::decode(envelope).map_err(retrace_events::LogError::from)?;
-            since.events += 1;
-            match event.payload.known() {
-                Some(Payload::Turn(Turn::Prompted(_))) => since.prompts += 1,
-                Some(Payload::Turn(Turn::Answered(answer))) => {
-                    since.answers += 1;
-                    since.cost_microusd = since.cost_microusd.saturating_add(answer.cost_microusd);
-                }
-                Some(Payload::Tool(Tool::Called(_))) => since.calls += 1,
-                _ => {}
+    let count = |_, event: &Event| {
+        since.events += 1;
+        match event.payload.known() {
+            Some(Payload::Turn(Turn::Prompted(_))) => since.prompts += 1,
+            Some(Payload::Turn(Turn::Answered(answer))) => {
+                since.answers += 1;
+                since.cost_microusd = since.cost_microusd.saturating_add(answer.cost_microusd);
             }
+            Some(Payload::Tool(Tool::Called(_))) => since.calls += 1,
+            _ => {}
         }
-    }
+        Ok::<_, CliError>(())
+    };
+    history.for_each(log, parting.common_events, count).await?;
+    Ok(since)
 }
 
 async fn changes(plan: &SnapshotPlan, from: &ForkPoint, to: &ForkPoint) -> Result<Vec<Change>, CliError> {

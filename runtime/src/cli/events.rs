@@ -44,18 +44,7 @@ pub(crate) async fn for_each_of_history(
     mut each: impl FnMut(&Event, bool) -> Result<(), CliError>,
 ) -> Result<(), CliError> {
     let history = History::of(log, stream).await?;
-    let mut place = 0;
-    loop {
-        let page = history.read(log, place, PAGE).await?;
-        if page.is_empty() {
-            return Ok(());
-        }
-        for envelope in page {
-            let event = Event::decode(envelope).map_err(retrace_events::LogError::from)?;
-            each(&event, place >= history.own_from())?;
-            place += 1;
-        }
-    }
+    history.for_each(log, 0, |place, event| each(event, place >= history.own_from())).await.map(drop)
 }
 
 /// An event as a redacted line of the open format.

@@ -33,10 +33,7 @@ impl ResumeCommand {
         let (name, prompt) = self.arguments()?;
         let setup = Setup::new(invocation, &self.settings)?;
         let log = setup.open_log().await?;
-        let stream = match name {
-            Some(name) => session_name::find(log.as_ref(), &name).await?,
-            None => session_name::last(log.as_ref(), Some(session_name::project(&setup.config.workspace))).await?,
-        };
+        let stream = session_name::find_or_last(log.as_ref(), name.as_deref(), &setup.config.workspace).await?;
         let state = setup.checkpoints(log.as_ref()).load(log.as_ref(), &stream).await?;
         check_workspace(&setup, &stream, &state)?;
         if state.turn.is_none() && prompt.is_none() && !something_waits(log.as_ref(), &stream, &state).await? {

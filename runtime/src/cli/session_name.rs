@@ -65,6 +65,21 @@ pub(crate) async fn find(log: &dyn EventLog, name: &str) -> Result<StreamId, Cli
     pick(&sessions, name)
 }
 
+/// The session that `name` means, or the newest of `workspace` when there is none.
+///
+/// # Errors
+/// As [`find`] and [`last`].
+pub(crate) async fn find_or_last(
+    log: &dyn EventLog,
+    name: Option<&str>,
+    workspace: &Path,
+) -> Result<StreamId, CliError> {
+    match name {
+        Some(name) => find(log, name).await,
+        None => last(log, Some(project(workspace))).await,
+    }
+}
+
 /// The newest session of the project, or of all.
 ///
 /// # Errors

@@ -120,7 +120,6 @@ impl Setup {
         cancel: CancellationToken,
     ) -> Result<AgentParts, CliError> {
         let values = &self.config.values;
-        let mask: Vec<String> = values.mask.iter().map(|name| name.value.clone()).collect();
         let checkpoints = self.checkpoints(log.as_ref());
         let snapshots = self.snapshot_plan(log.as_ref());
         Ok(AgentParts {
@@ -128,7 +127,7 @@ impl Setup {
                 Arc::clone(&log),
                 self.config.folders.state.clone(),
                 Arc::clone(&self.index_model),
-                mask,
+                values.masked(),
             )),
             log,
             mint: Arc::new(SystemMint),
@@ -159,9 +158,8 @@ impl Setup {
     /// Where snapshots of the workspace go, unless the user wants none.
     pub(crate) fn snapshot_plan(&self, log: &dyn EventLog) -> Option<SnapshotPlan> {
         let values = &self.config.values;
-        let mask: Vec<String> = values.mask.iter().map(|name| name.value.clone()).collect();
         let with_ignored = values.snapshots.value == SnapshotChoice::WithIgnored;
-        let plan = SnapshotPlan::new(&self.config.folders.state, log.identity(), &mask, with_ignored);
+        let plan = SnapshotPlan::new(&self.config.folders.state, log.identity(), &values.masked(), with_ignored);
         (values.snapshots.value != SnapshotChoice::Off).then_some(plan)
     }
 

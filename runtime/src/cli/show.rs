@@ -37,10 +37,7 @@ impl ShowCommand {
     pub(super) async fn run(self, invocation: &Invocation) -> Result<Exit, CliError> {
         let setup = Setup::for_reading(invocation)?;
         let log = setup.open_log().await?;
-        let stream = match &self.session {
-            Some(name) => session_name::find(log.as_ref(), name).await?,
-            None => session_name::last(log.as_ref(), Some(session_name::project(&setup.config.workspace))).await?,
-        };
+        let stream = session_name::find_or_last(log.as_ref(), self.session.as_deref(), &setup.config.workspace).await?;
         match &self.event {
             None if self.outline => outline(&setup, log.as_ref(), &stream).await?,
             Some(name) => one(&setup, log.as_ref(), &stream, name).await?,

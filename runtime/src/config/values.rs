@@ -226,6 +226,12 @@ impl Values {
         }
     }
 
+    /// Names of files that commands may not read, beside those that are always masked.
+    #[must_use]
+    pub fn masked(&self) -> Vec<String> {
+        self.mask.iter().map(|name| name.value.clone()).collect()
+    }
+
     /// The limits of a session.
     #[must_use]
     pub fn budget(&self) -> Budget {

@@ -7,7 +7,7 @@ use super::execute_error::ExecuteError;
 use super::files::FilesLikeness;
 use super::normaliser::Places;
 use super::not_compared::NotCompared;
-use super::outline::{Outline, PAGE};
+use super::outline::Outline;
 use super::recorded_call::{CallReader, Came, RecordedCall};
 use super::replayed_call::{CallVerdict, ReplayedCall};
 use super::stage::{Stage, StageParts};
@@ -22,6 +22,9 @@ use std::collections::{HashSet, VecDeque};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
+
+/// How many events are read at a time.
+const PAGE: usize = 500;
 
 /// While a command runs in the background calls come as far apart as they did then, but no further than this.
 const MAX_GAP: Duration = Duration::from_secs(2);

@@ -11,9 +11,6 @@ use retrace_sandbox::snapshot::TreeId;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::PathBuf;
 
-/// How many events are read at a time.
-pub(super) const PAGE: usize = 500;
-
 /// What has to be known of a session beforehand.
 #[derive(Debug, Default)]
 pub(super) struct Outline {
@@ -58,18 +55,11 @@ impl Outline {
     /// When the log cannot be read.
     pub(super) async fn read(log: &dyn EventLog, history: &History) -> Result<Self, LogError> {
         let mut reading = Reading::default();
-        let mut place = 0;
-        loop {
-            let page = history.read(log, place, PAGE).await?;
-            if page.is_empty() {
-                break;
-            }
-            for envelope in page {
-                reading.apply(place, &Event::decode(envelope)?);
-                place += 1;
-            }
-        }
-        reading.outline.events = place;
+        let apply = |place, event: &Event| {
+            reading.apply(place, event);
+            Ok::<_, LogError>(())
+        };
+        reading.outline.events = history.for_each(log, 0, apply).await?;
         Ok(reading.outline)
     }
 }

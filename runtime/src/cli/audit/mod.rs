@@ -15,9 +15,6 @@ use audit_text::AuditText;
 use clap::Args;
 use retrace_events::{Event, EventLog, History, LogError, StreamId};
 
-/// How many events are read at a time.
-const PAGE: usize = 500;
-
 /// Show what a session did and was not let do: files, commands, network, limits, refusals
 #[derive(Debug, Args)]
 pub(super) struct AuditCommand {
@@ -35,10 +32,7 @@ impl AuditCommand {
     pub(super) async fn run(self, invocation: &Invocation) -> Result<Exit, CliError> {
         let setup = Setup::for_reading(invocation)?;
         let log = setup.open_log().await?;
-        let stream = match &self.session {
-            Some(name) => session_name::find(log.as_ref(), name).await?,
-            None => session_name::last(log.as_ref(), Some(session_name::project(&setup.config.workspace))).await?,
-        };
+        let stream = session_name::find_or_last(log.as_ref(), self.session.as_deref(), &setup.config.workspace).await?;
         let rows = self.rows(&setup, log.as_ref(), &stream).await?;
         let plan = SnapshotPlan::new(&setup.config.folders.state, log.identity(), &[], false);
         let text = AuditText::new(setup.output.data_style(), &setup.redactor, &stream);
@@ -72,17 +66,11 @@ impl AuditCommand {
             other => other?,
         };
         let mut reader = AuditReader::default();
-        let mut place = 0;
-        loop {
-            let page = history.read(log, place, PAGE).await?;
-            if page.is_empty() {
-                break;
-            }
-            for envelope in page {
-                reader.apply(place, &Event::decode(envelope).map_err(LogError::from)?);
-                place += 1;
-            }
-        }
+        let apply = |place, event: &Event| {
+            reader.apply(place, event);
+            Ok::<_, CliError>(())
+        };
+        history.for_each(log, 0, apply).await?;
         let from = if self.all { 0 } else { history.own_from() };
         Ok(reader.into_rows().into_iter().filter(|row| row.place >= from).collect())
     }

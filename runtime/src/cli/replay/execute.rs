@@ -75,10 +75,9 @@ fn parts(
     cancel: CancellationToken,
 ) -> Result<StageParts, CliError> {
     let (values, folders) = (&setup.config.values, &setup.config.folders);
-    let mask: Vec<String> = values.mask.iter().map(|name| name.value.clone()).collect();
     // That the user wants no new snapshots says nothing about those that there are.
     let plan = setup.snapshot_plan(log);
-    let plan = plan.unwrap_or_else(|| SnapshotPlan::new(&folders.state, log.identity(), &mask, false));
+    let plan = plan.unwrap_or_else(|| SnapshotPlan::new(&folders.state, log.identity(), &values.masked(), false));
     let imported = TrustList::load(folders.imported_file())?.contains(&stream.subject());
     Ok(StageParts {
         snapshots: SnapshotPlan { keeps_set_id: !imported, ..plan },

@@ -111,23 +111,16 @@ impl WhatIf {
         };
         let (mut baseline, mut changed) = (assembly(None), assembly(Some(other.clone())));
         let mut sent = Sent::default();
-        let (mut place, mut requests) = (0, Vec::new());
-        loop {
-            let page = history.read(parts.log, place, PAGE).await?;
-            if page.is_empty() {
-                break;
+        let mut requests = Vec::new();
+        let compare = |place, event: &Event| {
+            let figures = [baseline.take(place, event)?, changed.take(place, event)?];
+            if let ([Some(baseline), Some(other)], Some((at, sent))) = (figures, sent.take(event)) {
+                let (stream, seq) = history.at(at);
+                requests.push(ComparedRequest { event: (stream.clone(), seq), sent, baseline, other });
             }
-            for envelope in page {
-                let event = Event::decode(envelope).map_err(LogError::from)?;
-                let figures = [baseline.take(place, &event)?, changed.take(place, &event)?];
-                if let ([Some(baseline), Some(other)], Some((at, sent))) = (figures, sent.take(&event)) {
-                    let (stream, seq) = history.at(at);
-                    requests.push(ComparedRequest { event: (stream.clone(), seq), sent, baseline, other });
-                }
-                place += 1;
-            }
-        }
-        if place == 0 {
+            Ok::<_, WhatIfError>(())
+        };
+        if history.for_each(parts.log, 0, compare).await? == 0 {
             return Err(WhatIfError::NoSuchSession(stream.clone()));
         }
         if requests.is_empty() {
