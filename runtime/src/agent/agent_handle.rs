@@ -238,13 +238,10 @@ impl Agent {
         if let Err(error) = self.log_background_ends().await {
             tracing::warn!(%error, "the end of a background command is not in the log");
         }
-        if let Some(sandbox) = self.workroom.ready().cloned() {
-            sandbox.shutdown().await;
-            if let Some(connections) = sandbox.connections()
-                && let Err(error) = self.log_last_connections(&connections).await
-            {
-                tracing::warn!(%error, "the last connections are not in the log");
-            }
+        if let Some(sandbox) = self.workroom.ready().cloned()
+            && let Err(error) = self.log_end_of(&sandbox).await
+        {
+            tracing::warn!(%error, "the last connections are not in the log");
         }
         self.parts.checkpoints.left(self.writer.stream(), &self.state);
         self.past.close().await;

@@ -31,7 +31,7 @@ impl SandboxSetup {
     pub fn of(values: &Values) -> Self {
         Self {
             expose: values.expose.value.clone(),
-            mask: values.mask.iter().map(|name| name.value.clone()).collect(),
+            mask: values.masked(),
             limits: values.sandboxes.limits(),
             engine: EngineOptions {
                 socket: values.sandboxes.engine.value.clone(),

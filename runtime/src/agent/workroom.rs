@@ -28,7 +28,7 @@ pub(super) enum Workroom {
     Ready(Sandbox),
     /// The workspace's files are being restored.
     Coming(JoinHandle<Result<(), AgentError>>),
-    /// The files could not be restored.
+    /// There is none: it ended, or the files could not be restored.
     Gone,
 }
 
@@ -74,10 +74,25 @@ impl Agent {
 
     /// The sandbox was ended for want of use: nothing was lost, and another is started when it is needed.
     async fn log_idle_end(&mut self, ended: &SandboxError) -> Result<(), AgentError> {
-        self.workroom = Workroom::Gone;
-        let stopped = SandboxStopped { why: ended.to_string(), unexpected: false };
+        self.leave_sandbox(SandboxStopped { why: ended.to_string(), unexpected: false }).await
+    }
+
+    /// The sandbox ended: that is logged, after what its proxy has still to tell.
+    async fn leave_sandbox(&mut self, stopped: SandboxStopped) -> Result<(), AgentError> {
+        if let Workroom::Ready(sandbox) = std::mem::replace(&mut self.workroom, Workroom::Gone) {
+            self.log_end_of(&sandbox).await?;
+        }
         self.append(vec![(stopped.into(), None)]).await?;
         Ok(())
+    }
+
+    /// Ends the sandbox, if it has not ended, and logs what its proxy has still to tell.
+    pub(super) async fn log_end_of(&mut self, sandbox: &Sandbox) -> Result<(), AgentError> {
+        sandbox.shutdown().await;
+        match sandbox.connections() {
+            Some(connections) => self.log_last_connections(&connections).await,
+            None => Ok(()),
+        }
     }
 
     fn unusable(&self, why: String) -> AgentError {
@@ -87,7 +102,7 @@ impl Agent {
     pub(super) async fn restart_sandbox(&mut self) -> Result<(), AgentError> {
         self.restarts += 1;
         let why = "the sandbox ended unexpectedly".to_owned();
-        self.append(vec![(SandboxStopped { why, unexpected: true }.into(), None)]).await?;
+        self.leave_sandbox(SandboxStopped { why, unexpected: true }).await?;
         if self.restarts > MAX_SANDBOX_RESTARTS {
             let note = format!("the sandbox ended {} times in one turn", self.restarts);
             self.settle_open_calls("the sandbox is gone").await?;
@@ -96,7 +111,6 @@ impl Agent {
             return Ok(());
         }
         self.parts.live.send(Live::Notice("the sandbox ended unexpectedly; starting another".to_owned()));
-        self.workroom = Workroom::Gone;
         self.sandbox().await.map(drop)
     }
 }
