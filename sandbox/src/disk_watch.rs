@@ -5,6 +5,9 @@
 //! workspace since the sandbox began (files by their change time). Only both together are a hit, so that neither other
 //! programs' writes nor large files that were there before count. A disk that is nearly full ends the commands without
 //! further looking. What a command writes between two looks comes on top; what it wrote stays.
+//!
+//! After a hit commands may run, so that they can delete what is not needed: one is killed only when it adds to what is
+//! there already. What it adds before the next look is then missing to the next command, which can be killed for it.
 
 use std::collections::{HashMap, HashSet};
 use std::fs::Metadata;
@@ -41,7 +44,28 @@ struct State {
     hits: u64,
     /// The free space from which a fall counts; `None` until somebody looked.
     base_bytes: Option<u64>,
+    /// What is above a bound since it was hit: in the workspace, and on the disk as a whole.
+    written: Excess,
+    occupied: Excess,
     watched: bool,
+}
+
+/// How far above a bound it was at the last look, if it was.
+#[derive(Default)]
+struct Excess(Option<u64>);
+
+impl Excess {
+    /// Whether this is a hit: above the bound for the first time, or still further than at the last look.
+    fn is_hit(&mut self, level: u64) -> bool {
+        let is_hit = self.0.is_none_or(|before| level > before);
+        // What is killed may write on for a moment: the next look tells what there is to start from.
+        self.0 = Some(if is_hit { u64::MAX } else { level });
+        is_hit
+    }
+
+    fn end(&mut self) {
+        self.0 = None;
+    }
 }
 
 /// A command that is watched until this is dropped.
@@ -83,42 +107,61 @@ impl DiskWatch {
     /// Looks once; false when it need not look again, because nothing runs.
     fn look(&self) -> bool {
         let free = free_space(&self.workspace);
-        let base = {
-            let mut state = self.lock();
-            if state.running.is_empty() {
-                state.watched = false;
-                return false;
-            }
-            let Some(free) = free else { return true };
-            let base = state.base_bytes.unwrap_or(free.bytes).max(free.bytes);
-            state.base_bytes = Some(base);
-            base
-        };
-        let Some(free) = free else { return true };
-        if free.bytes < RESERVE_BYTES.min(base / 2) || (free.counts_files && free.files < RESERVE_FILES) {
-            self.hit();
-        } else if base - free.bytes >= self.limit_bytes {
-            let written = written_since(&self.workspace, self.since_ns, self.limit_bytes);
-            if written >= self.limit_bytes {
-                self.hit();
-            } else {
-                // Somebody else's writes: what is ours may still grow by the rest.
-                self.lock().base_bytes = Some(free.bytes + written);
-            }
+        let mut state = self.lock();
+        if state.running.is_empty() {
+            state.watched = false;
+            return false;
         }
+        let Some(free) = free else { return true };
+        let base = state.base_bytes.unwrap_or(free.bytes).max(free.bytes);
+        state.base_bytes = Some(base);
+        if state.judge_disk(free, base) {
+            return true;
+        }
+        if base - free.bytes < self.limit_bytes {
+            state.written.end();
+            return true;
+        }
+        drop(state);
+        self.judge_workspace(free);
         true
     }
 
-    fn hit(&self) {
+    fn judge_workspace(&self, free: Free) {
+        let written = written_since(&self.workspace, self.since_ns);
         let mut state = self.lock();
-        state.hits += 1;
-        for kill in state.running.values() {
-            kill();
+        if written < self.limit_bytes {
+            // Somebody else's writes: what is ours may still grow by the rest.
+            state.base_bytes = Some(free.bytes + written);
+            state.written.end();
+        } else if state.written.is_hit(written) {
+            state.hit();
         }
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl State {
+    /// Whether the disk is nearly full; then nothing else counts.
+    fn judge_disk(&mut self, free: Free, base: u64) -> bool {
+        let bytes_are_short = free.bytes < RESERVE_BYTES.min(base / 2);
+        let is_short = bytes_are_short || (free.counts_files && free.files < RESERVE_FILES);
+        if !is_short {
+            self.occupied.end();
+        } else if self.occupied.is_hit(u64::MAX - if bytes_are_short { free.bytes } else { free.files }) {
+            self.hit();
+        }
+        is_short
+    }
+
+    fn hit(&mut self) {
+        self.hits += 1;
+        for kill in self.running.values() {
+            kill();
+        }
     }
 }
 
@@ -168,8 +211,8 @@ fn free_space(dir: &Path) -> Option<Free> {
     })
 }
 
-/// Space of the files below `dir` that were changed from `since_ns` on; counting stops at `enough`.
-fn written_since(dir: &Path, since_ns: i128, enough: u64) -> u64 {
+/// Space of the files below `dir` that were changed from `since_ns` on.
+fn written_since(dir: &Path, since_ns: i128) -> u64 {
     let (mut total, mut linked) = (0_u64, HashSet::new());
     let walk = WalkBuilder::new(dir).standard_filters(false).follow_links(false).same_file_system(true).build();
     for metadata in walk.flatten().filter_map(|entry| entry.metadata().ok()).filter(Metadata::is_file) {
@@ -177,9 +220,6 @@ fn written_since(dir: &Path, since_ns: i128, enough: u64) -> u64 {
         let is_new = changed_ns >= since_ns && (metadata.nlink() < 2 || linked.insert(metadata.ino()));
         if is_new {
             total = total.saturating_add(metadata.blocks().saturating_mul(512));
-        }
-        if total >= enough {
-            break;
         }
     }
     total

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use retrace_sandbox::{ExecRequest, LimitHit, Limits, SandboxError};
 
-use crate::support::{Place, prints, run};
+use crate::support::{Place, prints, run, slowly};
 
 const MIB: u64 = 1024 * 1024;
 
@@ -15,7 +15,7 @@ async fn a_disk_filler_is_killed_and_named() {
     let sandbox = place.start_with(Limits { disk_bytes: Some(30 * MIB), ..Limits::default() }).await;
     // As long as others free space at the same time the fall may not show, so it goes on.
     let filler = "i=0; while :; do i=$((i+1)); head -c 1000000 /dev/urandom > f$i; done";
-    let output = run(&sandbox, ExecRequest { timeout_ms: Some(120_000), ..ExecRequest::shell(filler) }).await;
+    let output = run(&sandbox, ExecRequest { timeout_ms: Some(slowly(120_000)), ..ExecRequest::shell(filler) }).await;
     assert_eq!((output.result.signal, &output.result.limits_hit[..]), (Some(9), &[LimitHit::Disk][..]));
     assert_eq!(prints(&sandbox, "rm -f f*; echo fine").await, "fine");
     sandbox.shutdown().await;
@@ -33,7 +33,7 @@ async fn a_sandbox_that_nobody_uses_ends_and_one_with_a_command_does_not() {
             tokio::task::yield_now().await;
         }
     };
-    tokio::time::timeout(Duration::from_secs(20), ended).await.expect("it ends");
+    tokio::time::timeout(Duration::from_millis(slowly(20_000)), ended).await.expect("it ends");
     assert!(sandbox.was_idle());
     for error in [
         sandbox.exec(ExecRequest::shell("true")).await.unwrap_err(),
