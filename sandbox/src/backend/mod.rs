@@ -23,6 +23,8 @@ use crate::limits::{Limits, PROCESS_MEMORY_BYTES};
 use crate::policy::Policy;
 use crate::proof::{IsolationLevel, Proof};
 
+#[cfg(any(test, fuzzing))]
+pub(crate) use none::NoMeter;
 pub(crate) use none::NoneBackend;
 pub(crate) use podman::{Flavour, PodmanBackend};
 pub(crate) use process::ProcessBackend;

@@ -183,7 +183,8 @@ fn kill_marked(entry: &str) -> bool {
     found_some
 }
 
-struct NoMeter;
+/// Counts nothing.
+pub(crate) struct NoMeter;
 
 impl Meter for NoMeter {
     fn read(&self) -> Counters {

@@ -7,11 +7,13 @@ use retrace_guest::PROTOCOL_VERSION;
 use retrace_guest::frame::write_frame;
 use retrace_guest::message::{Envelope, Hello, Request, Response};
 
-use super::{Connected, Keeper, connect};
-use crate::backend::{Counters, Lifeline, Meter};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+
+use super::{Connected, Keeper, Link, connect};
+use crate::backend::{Lifeline, NoMeter};
 use crate::call::Call;
 use crate::error::SandboxError;
-use crate::proof::Proof;
+use crate::network::ForwardedStream;
 
 #[path = "../../guest/src/server/fuzz_stream.rs"]
 mod fuzz_stream;
@@ -32,18 +34,6 @@ impl Lifeline for NoLifeline {
     fn kill(&mut self) {}
 
     async fn clean_up(&mut self) {}
-}
-
-struct NoMeter;
-
-impl Meter for NoMeter {
-    fn read(&self) -> Counters {
-        Counters::default()
-    }
-
-    fn proofs(&self) -> Vec<Proof> {
-        Vec::new()
-    }
 }
 
 /// The host reads from the guest: every call ends, and none gets more than it allowed. With an even first byte a proper
@@ -76,17 +66,39 @@ async fn read_all(stream: Vec<u8>) {
     for _ in 0..CALLS {
         calls.extend(Call::start_with(&link, &Request::Ping, BUDGET_BYTES).await);
     }
-    for mut call in calls {
-        let mut received_bytes = 0;
-        while let Ok((response, body)) = call.next().await {
-            received_bytes += body.len() as u64;
-            assert!(received_bytes <= BUDGET_BYTES, "more than was allowed");
-            if response.is_final() {
-                break;
-            }
+    let answers = async {
+        for call in calls {
+            take_all(call).await;
+        }
+    };
+    // Their ids follow.
+    tokio::join!(answers, echo(&link), echo(&link));
+    link.closed().await;
+}
+
+async fn take_all(mut call: Call) {
+    let mut received_bytes = 0;
+    while let Ok((response, body)) = call.next().await {
+        received_bytes += body.len() as u64;
+        assert!(received_bytes <= BUDGET_BYTES, "more than was allowed");
+        if response.is_final() {
+            break;
         }
     }
-    link.closed().await;
+}
+
+/// Sends back whatever comes on a connection; it ends when the guest does at the latest.
+async fn echo(link: &Arc<Link>) {
+    let Ok((mut stream, origin)) = ForwardedStream::accept(link).await else { return };
+    assert!(origin.is_none_or(|origin| !origin.contains(char::is_control)), "a name with control characters");
+    let mut buffer = [0; 1000];
+    while let Ok(count @ 1..) = stream.read(&mut buffer).await {
+        if stream.write_all(buffer.get(..count).unwrap_or_default()).await.is_err() {
+            return;
+        }
+    }
+    // Refused when it did not end in good order.
+    let _ = stream.shutdown().await;
 }
 
 #[cfg(test)]

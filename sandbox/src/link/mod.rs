@@ -142,6 +142,11 @@ impl Link {
         self.shared.lock().closing = true;
     }
 
+    /// Whether the guest's end is wanted.
+    pub(crate) fn is_closing(&self) -> bool {
+        self.shared.lock().closing
+    }
+
     /// Kills the guest.
     pub(crate) fn kill(&self) {
         self.close();

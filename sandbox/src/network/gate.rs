@@ -94,7 +94,7 @@ pub(super) async fn serve(
 async fn slot(link: Arc<Link>, proxy: Arc<Proxy>) {
     loop {
         match ForwardedStream::accept(&link).await {
-            Ok((stream, call)) => proxy.serve(stream, call, link.closed()).await,
+            Ok((stream, call)) => proxy.serve(stream, call, &link).await,
             // A guest that answers nonsense is asked again; one that takes no more connections is not.
             Err(error) => {
                 tracing::debug!(%error, "no more connections of a sandbox are taken here");

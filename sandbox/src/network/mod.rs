@@ -46,6 +46,8 @@ pub use report::{ConnectionCount, ConnectionEvent, ConnectionReport, Connections
 pub use resolver::Resolve;
 
 pub(crate) use gate::Gate;
+#[cfg(any(test, fuzzing))]
+pub(crate) use stream::ForwardedStream;
 
 #[cfg(test)]
 mod tests;

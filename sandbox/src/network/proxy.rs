@@ -33,6 +33,10 @@ use super::stream::ForwardedStream;
 use super::target::Target;
 use super::tunnel::{self, Tunnel};
 use crate::error::SandboxError;
+use crate::link::Link;
+
+/// Why the connections of a sandbox end with it.
+const SANDBOX_ENDED: &str = "the sandbox ended";
 
 /// What an answer's body is made of.
 pub(super) type Body = BoxBody<Bytes, hyper::Error>;
@@ -73,13 +77,8 @@ impl Proxy {
         Ok(Self { list: list.clone(), tls: Arc::new(tls), authority, budget, reporter })
     }
 
-    /// Serves one connection to its end, or until `gone` says that the sandbox is.
-    pub(super) async fn serve(
-        self: &Arc<Self>,
-        stream: ForwardedStream,
-        call: Option<String>,
-        gone: impl Future<Output = ()>,
-    ) {
+    /// Serves one connection to its end, or to that of the sandbox.
+    pub(super) async fn serve(self: &Arc<Self>, stream: ForwardedStream, call: Option<String>, link: &Link) {
         let record = Arc::new(Record::new(call, self.list.limits(), &self.budget, &self.reporter));
         let connection = Arc::new(Connection {
             proxy: Arc::clone(self),
@@ -91,7 +90,11 @@ impl Proxy {
         tokio::select! {
             () = Connection::serve(&connection, stream) => {}
             () = record.idle() => {}
-            () = gone => record.cut("the sandbox ended"),
+            () = link.closed() => record.cut(SANDBOX_ENDED),
+        }
+        if link.is_closing() {
+            // Its end came to us through the command's, which is killed first.
+            record.cut(SANDBOX_ENDED);
         }
         let mut drivers = std::mem::take(&mut *lock(&connection.drivers));
         drivers.shutdown().await;

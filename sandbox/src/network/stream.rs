@@ -28,7 +28,7 @@ type Sending = Pin<Box<dyn Future<Output = Result<(), SandboxError>> + Send>>;
 
 /// A connection of a command. Dropping it after a shutdown lets the command have all that was sent; otherwise its
 /// connection is reset.
-pub(super) struct ForwardedStream {
+pub(crate) struct ForwardedStream {
     call: Call,
     received: VecDeque<Bytes>,
     /// Taken and not granted back yet.
@@ -52,7 +52,7 @@ enum End {
 
 impl ForwardedStream {
     /// Waits for a connection. Also says which call it seems to come from.
-    pub(super) async fn accept(link: &Arc<Link>) -> Result<(Self, Option<String>), SandboxError> {
+    pub(crate) async fn accept(link: &Arc<Link>) -> Result<(Self, Option<String>), SandboxError> {
         let budget_bytes = FORWARD_WINDOW_BYTES + CLOSING_BYTES;
         let mut call = Call::start_with(link, &Request::Accept, budget_bytes).await?;
         match call.next().await? {

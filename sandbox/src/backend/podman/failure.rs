@@ -18,9 +18,11 @@ pub(super) fn explain(what: &'static str, error: &Error) -> SandboxError {
     SandboxError::Engine { what, detail: line }
 }
 
-/// Whether the engine says that there is no such thing.
+/// Whether the engine says that there is no such thing. Of a container that it is just removing Podman says so with the
+/// status 500.
 pub(super) fn is_not_found(error: &Error) -> bool {
-    matches!(error, Error::DockerResponseServerError { status_code: 404, .. })
+    matches!(error, Error::DockerResponseServerError { status_code, message }
+        if *status_code == 404 || message.contains("no such container"))
 }
 
 /// Errors of the connection tell their reason only in what they come from.

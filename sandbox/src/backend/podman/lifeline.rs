@@ -23,6 +23,10 @@ const REMOVE_PAUSE: Duration = Duration::from_millis(50);
 /// Between two looks at a container that should have ended.
 const LOOK_PAUSE: Duration = Duration::from_millis(250);
 
+/// How long the engine's own words about an end may come after the end itself: it looks every 250 ms, and is slow on a
+/// busy machine.
+const WORDS_TIME: Duration = Duration::from_secs(5);
+
 pub(super) struct ContainerLifeline {
     engine: Engine,
     id: String,
@@ -50,6 +54,11 @@ impl ContainerLifeline {
         Self { engine, id, end }
     }
 
+    /// How it ended, in the engine's own words; nothing when it has none.
+    async fn told(&self) -> Option<String> {
+        self.end.clone().wait_for(Option::is_some).await.ok().and_then(|words| words.clone())
+    }
+
     /// Looks until it has ended; says so when its own words are missing.
     async fn look(engine: &Engine, id: &str) -> String {
         loop {
@@ -67,8 +76,6 @@ impl ContainerLifeline {
             if state.running == Some(true) || state.status == Some(ContainerStateStatusEnum::CREATED) {
                 continue;
             }
-            // Its exit code may be on its way.
-            sleep(LOOK_PAUSE).await;
             return state.exit_code.filter(|code| *code != 0).map_or("the guest ended".to_owned(), exit_words);
         }
     }
@@ -84,20 +91,12 @@ fn exit_words(code: i64) -> String {
 #[async_trait]
 impl Lifeline for ContainerLifeline {
     async fn wait(&mut self) -> String {
-        let (engine, id) = (&self.engine, &self.id);
-        let mut end = self.end.clone();
-        let told = async {
-            let words = end.wait_for(Option::is_some).await.map(|words| words.clone().unwrap_or_default());
-            match words {
-                Ok(words) => words,
-                Err(_) => std::future::pending().await,
-            }
-        };
-        tokio::select! {
+        let seen = tokio::select! {
             biased;
-            words = told => words,
-            words = Self::look(engine, id) => words,
-        }
+            Some(words) = self.told() => return words,
+            seen = Self::look(&self.engine, &self.id) => seen,
+        };
+        timeout(WORDS_TIME, self.told()).await.ok().flatten().unwrap_or(seen)
     }
 
     fn kill(&mut self) {
