@@ -178,10 +178,14 @@ pub(crate) fn find(folder: &Path, name: &str) -> PathBuf {
     panic!("there is no {name}");
 }
 
-/// A step whose command says that it began (the file `<mark>.begun`), waits for `<mark>.go`, at most a minute, and says that
-/// it is over (`<mark>.over`).
+/// A step of [`waiting`].
 pub(crate) fn waits(mark: &str) -> String {
+    crate::scripts::runs(&waiting(mark))
+}
+
+/// A command that says that it began (the file `<mark>.begun`), waits for `<mark>.go`, at most a minute, and says that it is over
+/// (`<mark>.over`).
+pub(crate) fn waiting(mark: &str) -> String {
     let wait = format!("for i in $(seq 1200); do [ -e {mark}.go ] && break; sleep 0.05; done");
-    let command = format!("touch {mark}.begun; {wait}; echo {mark} is over; touch {mark}.over");
-    crate::scripts::runs(&command)
+    format!("touch {mark}.begun; {wait}; echo {mark} is over; touch {mark}.over")
 }

@@ -1,7 +1,8 @@
 //! The way out by allow-list, through the command: what is listed is reached, what is not is refused in words that the model
 //! reads, and each connection is an event. The test's own server is the whole internet.
 
-use crate::checks::sound;
+use crate::checks::{Running, sound, waiting};
+use crate::sandbox_gone::kill_the_sandbox_in;
 use crate::scripts::{runs, says, script};
 use crate::world::{Backend, World, payloads};
 use std::io::{Read as _, Write as _};
@@ -75,6 +76,27 @@ fn what_is_listed_is_reached_and_all_else_is_refused_and_both_are_written_down()
         assert!(text.contains("network: other.example:80 refused"), "{text}");
     }
     assert!(!format!("{events:?}{shown}{}{}", ran.stdout, ran.stderr).contains("open-sesame"));
+}
+
+#[test]
+fn connections_of_a_sandbox_that_dies_are_written_down_too() {
+    let steps = [runs(&format!("{GET}get $(cat listed); get other.example; {}", waiting("one"))), says("done")];
+    let world = World::new(Backend::Embedded, &script(&steps));
+    let (address, _) = server();
+    world.file("listed", address.to_string());
+    let mut command = world.command(&["run", "go"]);
+    command.env("RETRACE_NETWORK", address.to_string());
+    let running = Running::start(&world, command);
+    kill_the_sandbox_in(&world, &running, "one");
+    running.end(&world).expect(0);
+    let events = sound(&world);
+    let kinds: Vec<&str> = events.iter().map(|event| event["kind"].as_str().unwrap()).collect();
+    let stopped = kinds.iter().position(|kind| *kind == "sandbox.stopped").unwrap();
+    let told: Vec<usize> = (0..kinds.len()).filter(|at| kinds[*at] == "sandbox.connection").collect();
+    assert_eq!(told.len(), 2, "{kinds:?}");
+    assert!(told.iter().all(|at| *at < stopped), "{kinds:?}");
+    let allowed: Vec<_> = payloads(&events, "sandbox.connection").iter().map(|one| one["allowed"].clone()).collect();
+    assert_eq!(allowed, [true, false]);
 }
 
 #[test]

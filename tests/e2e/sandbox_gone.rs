@@ -28,7 +28,7 @@ fn below(pid: u32) -> Vec<u32> {
 }
 
 /// Kills everything below the command as soon as the call `mark` has begun.
-fn kill_the_sandbox_in(world: &World, running: &Running, mark: &str) {
+pub(crate) fn kill_the_sandbox_in(world: &World, running: &Running, mark: &str) {
     let begun = world.workspace().join(format!("{mark}.begun"));
     wait_for(mark, || begun.exists());
     for pid in below(running.pid) {

@@ -49,12 +49,24 @@ impl MachineLimits {
         write(GROUP, "cgroup.procs", &std::process::id().to_string())?;
         // As on most hosts: what is too much is killed when it is used, not refused when it is asked for.
         let _ = fs::write("/proc/sys/vm/overcommit_memory", "1");
+        // As on most hosts, too: the kernel's messages are for root.
+        write_if_there("/proc/sys/kernel/dmesg_restrict", "1")?;
+        // libkrun's kernel opens sockets for the internet on the host's side of the machine, where loopback is another one.
+        write_if_there("/sys/module/kernel/parameters/tsi_hijack", "N")?;
         fs::create_dir(COUNTERS)?;
         mount(GROUP, COUNTERS.as_ref(), libc::MS_BIND, "")?;
         // As in a container: it describes the machine, and nothing in it is for commands.
         mount_kind("tmpfs", "/sys".as_ref(), libc::MS_RDONLY | libc::MS_NOSUID | libc::MS_NODEV, "size=4k")?;
         let options = format!("size={},mode=1777", self.shm_bytes);
         mount("", SHARED_MEMORY.as_ref(), libc::MS_REMOUNT | libc::MS_NOSUID | libc::MS_NODEV, &options)
+    }
+}
+
+/// Changes a setting of the kernel; one that does not have it needs nothing.
+fn write_if_there(setting: &str, value: &str) -> io::Result<()> {
+    match fs::write(setting, value) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
     }
 }
 

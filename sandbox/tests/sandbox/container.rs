@@ -9,13 +9,13 @@ use std::time::{Duration, Instant};
 use retrace_sandbox::{EngineOptions, ExecRequest, Limits, Policy, Sandbox, SandboxChoice, SandboxError};
 
 use crate::engine;
-use crate::support::{Place, backend, fails, on_process, prints, run, shell, text};
+use crate::support::{Place, backend, fails, on_process, prints, run, shell, slowly, text};
 
 /// Waits for what comes without anyone telling.
 async fn wait_until(what: &str, mut holds: impl AsyncFnMut() -> bool) {
     let begun = Instant::now();
     while !holds().await {
-        assert!(begun.elapsed() < Duration::from_secs(30), "in vain: {what}");
+        assert!(begun.elapsed() < Duration::from_millis(slowly(30_000)), "in vain: {what}");
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
 }

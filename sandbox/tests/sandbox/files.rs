@@ -5,7 +5,7 @@ use std::path::Path;
 
 use retrace_sandbox::{EntryKind, FailureKind, RawPath, SandboxError, SearchSpec, Truncation};
 
-use crate::support::{Place, kind};
+use crate::support::{Place, kind, slowly};
 
 fn find(pattern: &str) -> SearchSpec {
     SearchSpec {
@@ -57,20 +57,21 @@ async fn no_path_leads_out() {
 #[tokio::test]
 async fn listing_and_searching_come_back_whole() {
     let place = Place::new();
-    for n in 0..2_000 {
+    let files = 2_000 / slowly(1) as usize;
+    for n in 0..files {
         place.file(&format!("dir/file-{n:04}.txt"), format!("line one\nneedle {n}\n"));
     }
     let odd = std::ffi::OsStr::from_bytes(b"odd-\xff");
     std::fs::write(place.workspace().join(odd), "needle odd").unwrap();
     let sandbox = place.start().await;
     let listing = sandbox.list("", None, true, 10_000).await.unwrap();
-    assert_eq!((listing.entries.len(), listing.done.truncated), (2_002, None));
+    assert_eq!((listing.entries.len(), listing.done.truncated), (files + 2, None));
     assert_eq!(listing.entries[0].kind, EntryKind::Directory);
-    assert_eq!(listing.entries[2_001].path.as_path(), Path::new(odd));
+    assert_eq!(listing.entries[files + 1].path.as_path(), Path::new(odd));
     let cut = sandbox.list("dir", Some(1), true, 5).await.unwrap();
     assert_eq!((cut.entries.len(), cut.done.truncated), (5, Some(Truncation::Count)));
     let found = sandbox.search(SearchSpec { max_matches: 10_000, ..find("needle \\d+") }).await.unwrap();
-    assert_eq!((found.matches.len(), found.done.matches), (2_000, 2_000));
+    assert_eq!((found.matches.len(), found.done.matches), (files, files as u32));
     let bad = sandbox.search(find("(")).await;
     assert_eq!(kind(bad), FailureKind::BadRequest);
     sandbox.shutdown().await;
@@ -90,7 +91,7 @@ async fn a_dropped_request_is_cancelled() {
     }
     let busy =
         |result: &Result<_, SandboxError>| matches!(result, Err(SandboxError::Guest(f)) if f.kind == FailureKind::Busy);
-    let deadline = std::time::Instant::now() + std::time::Duration::from_secs(20);
+    let deadline = std::time::Instant::now() + std::time::Duration::from_millis(slowly(20_000));
     while busy(&sandbox.stat("0", true).await) {
         assert!(std::time::Instant::now() < deadline, "the guest is still searching");
     }

@@ -5,10 +5,10 @@ use std::time::Duration;
 use retrace_sandbox::{Chunk, ExecRequest, FailureKind, LimitHit, Limits, Sandbox, SandboxError};
 
 use crate::engine;
-use crate::support::{Place, as_root, kind, limits_the_whole, on_process, prints, run, shell, text};
+use crate::support::{Place, as_root, kind, limits_the_whole, on_process, prints, run, shell, slowly, text};
 
 /// The host's id of the sandbox's outermost process.
-async fn outer_pid(sandbox: &Sandbox) -> i32 {
+pub(crate) async fn outer_pid(sandbox: &Sandbox) -> i32 {
     let marker = marker(sandbox).await;
     if !on_process() {
         return engine::container(&marker).await.expect("the sandbox's container").pid;
@@ -130,7 +130,7 @@ async fn dropping_the_last_handle_ends_it() {
             tokio::task::yield_now().await;
         }
     };
-    tokio::time::timeout(Duration::from_secs(10), gone).await.expect("it ends");
+    tokio::time::timeout(Duration::from_millis(slowly(10_000)), gone).await.expect("it ends");
 }
 
 #[tokio::test]
@@ -151,7 +151,7 @@ async fn control_groups_are_removed() {
             tokio::task::yield_now().await;
         }
     };
-    tokio::time::timeout(Duration::from_secs(10), own).await.expect("they are removed");
+    tokio::time::timeout(Duration::from_millis(slowly(10_000)), own).await.expect("they are removed");
 }
 
 #[tokio::test]
@@ -162,7 +162,7 @@ async fn dropping_a_running_command_kills_it() {
     assert_eq!(running.next().await, Some(Chunk::Stdout("begun\n".into())));
     drop(running);
     let dead = async { while prints(&sandbox, "pgrep -c -x sleep || true").await != "0" {} };
-    tokio::time::timeout(Duration::from_secs(10), dead).await.expect("it is killed");
+    tokio::time::timeout(Duration::from_millis(slowly(10_000)), dead).await.expect("it is killed");
     sandbox.shutdown().await;
 }
 

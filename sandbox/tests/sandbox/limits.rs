@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use retrace_sandbox::{Chunk, ExecRequest, LimitHit, Limits};
 
-use crate::support::{Place, limits_the_whole, prints, run, shell, text};
+use crate::support::{Place, limits_the_whole, prints, run, shell, slowly, text};
 
 const MIB: u64 = 1024 * 1024;
 
@@ -34,7 +34,7 @@ async fn memory_is_counted_over_all_processes() {
     // Each is far below the limit, together they are above it.
     let hog = "python3 -c \"x = bytearray(60 * 2**20); print('ok', flush=True); import sys; sys.stdin.read()\"";
     let script = format!("mkfifo f; for i in 1 2 3 4 5 6 7 8; do {hog} < f & done; exec 3> f; wait");
-    let output = run(&sandbox, ExecRequest { timeout_ms: Some(8_000), ..ExecRequest::shell(script) }).await;
+    let output = run(&sandbox, ExecRequest { timeout_ms: Some(slowly(8_000)), ..ExecRequest::shell(script) }).await;
     assert!(output.result.limits_hit.contains(&LimitHit::Memory), "{:?}", output.result);
     assert_eq!(prints(&sandbox, "echo fine").await, "fine");
     sandbox.shutdown().await;
@@ -55,14 +55,14 @@ async fn files_in_memory_are_bounded() {
 async fn a_fork_bomb_is_contained() {
     let place = Place::new();
     let sandbox = place.start_with(Limits { pids: 64, ..Limits::default() }).await;
-    let bomb = ExecRequest { timeout_ms: Some(1500), ..ExecRequest::shell(":(){ :|:& };:; sleep 1000") };
+    let bomb = ExecRequest { timeout_ms: Some(slowly(1500)), ..ExecRequest::shell(":(){ :|:& };:; sleep 1000") };
     let started = Instant::now();
     let output = run(&sandbox, bomb).await;
     assert!(output.result.timed_out || !output.result.succeeded());
     if limits_the_whole() {
         assert!(output.result.limits_hit.contains(&LimitHit::Pids), "{:?}", output.result);
     }
-    assert!(started.elapsed() < Duration::from_secs(30), "{:?}", started.elapsed());
+    assert!(started.elapsed() < Duration::from_millis(slowly(30_000)), "{:?}", started.elapsed());
     assert_eq!(prints(&sandbox, "echo fine; ls -d /proc/[0-9]* | wc -l").await.lines().next().unwrap(), "fine");
     let processes: u32 = prints(&sandbox, "ls -d /proc/[0-9]* | wc -l").await.parse().unwrap();
     assert!(processes <= 8, "{processes} are left");
@@ -106,7 +106,7 @@ async fn a_command_that_never_ends_is_timed_out_with_all_its_children() {
     let place = Place::new();
     let sandbox = place.start().await;
     let request = ExecRequest {
-        timeout_ms: Some(300),
+        timeout_ms: Some(slowly(300)),
         ..ExecRequest::shell("setsid sh -c 'while :; do date +%N > alive; done' & echo begun; sleep 1000")
     };
     let output = run(&sandbox, request).await;
@@ -120,7 +120,7 @@ async fn a_command_that_never_ends_is_timed_out_with_all_its_children() {
 #[tokio::test]
 async fn a_command_cannot_ask_for_more_time_than_there_is() {
     let place = Place::new();
-    let sandbox = place.start_with(Limits { wall_ms: 300, ..Limits::default() }).await;
+    let sandbox = place.start_with(Limits { wall_ms: slowly(300), ..Limits::default() }).await;
     let output = run(&sandbox, ExecRequest { timeout_ms: Some(u64::MAX), ..ExecRequest::shell("sleep 1000") }).await;
     assert!(output.result.timed_out);
     sandbox.shutdown().await;
@@ -129,7 +129,7 @@ async fn a_command_cannot_ask_for_more_time_than_there_is() {
 #[tokio::test]
 async fn an_endless_command_has_no_time_limit_but_the_one_it_asks_for() {
     let place = Place::new();
-    let limits = Limits { wall_ms: 300, command_timeout_ms: 200, ..Limits::default() };
+    let limits = Limits { wall_ms: slowly(300), command_timeout_ms: 200, ..Limits::default() };
     let sandbox = place.start_with(limits).await;
     let endless = ExecRequest { endless: true, ..ExecRequest::shell("until [ -e go ]; do :; done; echo went on") };
     let running = sandbox.exec(endless).await.unwrap();
@@ -138,7 +138,7 @@ async fn an_endless_command_has_no_time_limit_but_the_one_it_asks_for() {
     assert!(output.result.timed_out);
     std::fs::write(place.workspace().join("go"), "").unwrap();
     assert_eq!(text(&running.output().await.unwrap().stdout), "went on\n");
-    let bounded = ExecRequest { timeout_ms: Some(100), endless: true, ..ExecRequest::shell("sleep 1000") };
+    let bounded = ExecRequest { timeout_ms: Some(slowly(100)), endless: true, ..ExecRequest::shell("sleep 1000") };
     assert!(run(&sandbox, bounded).await.result.timed_out);
     sandbox.shutdown().await;
 }
@@ -146,7 +146,7 @@ async fn an_endless_command_has_no_time_limit_but_the_one_it_asks_for() {
 #[tokio::test]
 async fn cpu_time_and_file_size_are_named() {
     let place = Place::new();
-    let sandbox = place.start_with(Limits { cpu_seconds: 1, file_size_bytes: MIB, ..Limits::default() }).await;
+    let sandbox = place.start_with(Limits { cpu_seconds: slowly(1), file_size_bytes: MIB, ..Limits::default() }).await;
     // Seen through a shell, too.
     let output = shell(&sandbox, "sh -c 'while :; do :; done'; exit $?").await;
     assert_eq!(output.result.limits_hit, [LimitHit::Cpu], "{:?}", output.result);

@@ -5,7 +5,7 @@ use std::process::Command;
 
 use retrace_sandbox::{Chunk, ExecOutput, ExecRequest, Running, Sandbox};
 
-use crate::support::{Place, run};
+use crate::support::{Place, run, slowly};
 
 const SIZE: usize = 20 * 1024 * 1024;
 /// More than the sandbox's default.
@@ -38,7 +38,7 @@ fn assert_same(what: &str, found: &[u8], expected: &[u8]) {
 }
 
 fn large(script: &str) -> ExecRequest {
-    ExecRequest { max_output_bytes: Some(ROOM), ..ExecRequest::shell(script) }
+    ExecRequest { max_output_bytes: Some(ROOM), timeout_ms: Some(slowly(600_000)), ..ExecRequest::shell(script) }
 }
 
 async fn hash_inside(sandbox: &Sandbox, file: &str) -> String {

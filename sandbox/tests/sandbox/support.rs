@@ -53,6 +53,11 @@ pub(crate) fn backend() -> SandboxChoice {
     std::env::var("RETRACE_TEST_SANDBOX").map_or(SandboxChoice::Process, |name| name.parse().unwrap())
 }
 
+/// As much of something (milliseconds, processor time) as it takes where everything takes longer: in an emulated machine.
+pub(crate) fn slowly(amount: u64) -> u64 {
+    amount * std::env::var("RETRACE_TEST_SLOWNESS").map_or(1, |factor| factor.parse().unwrap())
+}
+
 /// For what is about the innards of processes behind bubblewrap.
 pub(crate) fn on_process() -> bool {
     backend() == SandboxChoice::Process

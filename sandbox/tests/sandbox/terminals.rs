@@ -62,7 +62,8 @@ async fn a_conversation_at_a_terminal() {
 async fn a_key_that_interrupts_does_and_a_dropped_terminal_hangs_up() {
     let place = Place::new();
     let sandbox = place.start().await;
-    let script = "trap 'echo interrupted; exit 4' INT; echo ready; cat";
+    // A program in the foreground might not be there yet when the key comes, and the shell would wait for its end.
+    let script = "trap 'echo interrupted; exit 4' INT; echo ready; sleep 1000 & wait";
     let request = || ExecRequest { open_stdin: true, ..at_terminal(script) };
     let mut running = sandbox.exec(request()).await.unwrap();
     until(&mut running, "ready\r\n").await;

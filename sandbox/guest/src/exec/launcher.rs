@@ -7,6 +7,8 @@ use std::os::unix::process::CommandExt as _;
 use std::path::Path;
 use std::process::{Child, Command as Process, Stdio};
 use std::sync::{Mutex, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
 
 use rustix::pipe::{PipeFlags, pipe_with};
 
@@ -31,6 +33,9 @@ pub(super) struct Launched {
     /// The command's end of its terminal; while it is held, the terminal does not hang up between two programs.
     pub(super) terminal: Option<OwnedFd>,
 }
+
+/// How long a supervisor may take to wait for what was killed below it.
+const REAP_TIME: Duration = Duration::from_secs(5);
 
 /// What may be left of a call when its pump stops.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -102,12 +107,13 @@ impl Launcher {
             Remains::None => 0,
             Remains::Unknown | Remains::Strays => tree::kill_descendants(pid_of(supervisor)),
         };
-        // It has nothing to wait for any more; killing it only cuts short.
+        // It ends by itself when it has waited for the last of them. Killed before that it would leave dead processes to us.
+        let is_done = remains == Remains::None || ends_within(supervisor, REAP_TIME);
         let _ = supervisor.kill();
         let _ = supervisor.wait();
         let mut known = self.supervisors.lock().unwrap_or_else(PoisonError::into_inner);
         known.remove(&pid_of(supervisor));
-        if remains == Remains::Strays {
+        if remains == Remains::Strays || !is_done {
             // No command can be started meanwhile, so whatever is our child and not known is a stray.
             killed += tree::kill_strays(&known);
         }
@@ -117,6 +123,16 @@ impl Launcher {
     /// Kills every process below the guest.
     pub(crate) fn kill_everything(&self) {
         tree::kill_descendants(std::process::id().cast_signed());
+    }
+}
+
+fn ends_within(child: &mut Child, time: Duration) -> bool {
+    let deadline = Instant::now() + time;
+    loop {
+        match child.try_wait() {
+            Ok(None) if Instant::now() < deadline => thread::sleep(Duration::from_millis(1)),
+            ended => return matches!(ended, Ok(Some(_))),
+        }
     }
 }
 

@@ -10,8 +10,11 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, WaitOptions, kill_process, waitpid};
 
-/// How long one hunt may take before it gives up; a process in an uninterruptible wait cannot be killed at all.
+/// How long one hunt goes on without getting anywhere before it gives up; a process in an uninterruptible wait cannot be
+/// killed at all.
 const HUNT_TIME: Duration = Duration::from_secs(5);
+/// How long it may take in all, on a machine that is slow.
+const MOST_HUNT_TIME: Duration = Duration::from_secs(60);
 
 #[derive(Debug, Clone, Copy)]
 struct ProcessLine {
@@ -59,7 +62,8 @@ pub(super) fn kill_strays(known: &HashSet<i32>) -> u32 {
 }
 
 fn hunt(find: impl Fn(&[ProcessLine]) -> Vec<i32>) -> u32 {
-    let deadline = Instant::now() + HUNT_TIME;
+    let end = Instant::now() + MOST_HUNT_TIME;
+    let mut deadline = Instant::now() + HUNT_TIME;
     let mut stopped = HashSet::new();
     while Instant::now() < deadline {
         let fresh: Vec<i32> = find(&processes()).into_iter().filter(|pid| !stopped.contains(pid)).collect();
@@ -70,14 +74,20 @@ fn hunt(find: impl Fn(&[ProcessLine]) -> Vec<i32>) -> u32 {
             signal(pid, Signal::STOP);
             stopped.insert(pid);
         }
+        deadline = end.min(Instant::now() + HUNT_TIME);
     }
     for &pid in &stopped {
         signal(pid, Signal::KILL);
     }
+    let mut fewest = usize::MAX;
     while !stopped.is_empty() && Instant::now() < deadline {
         let left = find(&processes());
         if left.is_empty() {
             break;
+        }
+        if left.len() < fewest {
+            fewest = left.len();
+            deadline = end.min(Instant::now() + HUNT_TIME);
         }
         for pid in left {
             signal(pid, Signal::KILL);

@@ -4,11 +4,9 @@
 
 use std::collections::BTreeMap;
 
-use retrace_guest::SANDBOX_ID_VARIABLE;
-
 use super::image::Image;
 use crate::backend::LaunchPlan;
-use crate::backend::process::{HOME_INSIDE, passed_on};
+use crate::backend::process::{fixed, passed_on};
 
 /// The search path of an image that sets none.
 const DEFAULT_PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
@@ -22,18 +20,7 @@ pub(super) fn inside(plan: &LaunchPlan<'_>, image: &Image, backend: &str) -> BTr
         Some((name.into_string().ok()?, value.into_string().ok()?))
     };
     env.extend(passed_on(plan.policy).into_iter().filter_map(text));
-    let fixed = [
-        ("HOME", HOME_INSIDE),
-        ("USER", "agent"),
-        ("LOGNAME", "agent"),
-        ("LANG", "C.UTF-8"),
-        ("TERM", "dumb"),
-        ("PAGER", "cat"),
-        ("GIT_TERMINAL_PROMPT", "0"),
-        ("RETRACE_SANDBOX", backend),
-        (SANDBOX_ID_VARIABLE, &plan.sandbox_id),
-    ];
-    env.extend(fixed.map(|(name, value)| (name.to_owned(), value.to_owned())));
+    env.extend(fixed(backend, &plan.sandbox_id).map(|(name, value)| (name.to_owned(), value.to_owned())));
     // A comma would part it in the guest's list of what to keep.
     env.retain(|name, _| !name.is_empty() && !name.contains([',', '=', '\0']));
     env

@@ -21,7 +21,14 @@ pub(super) fn inside(plan: &LaunchPlan<'_>, toolchains: &[Toolchain]) -> Vec<(Os
         env.insert((*name).into(), value.into());
     }
     env.extend(passed_on(plan.policy));
-    let fixed = [
+    env.extend(fixed("process", &plan.sandbox_id).map(|(name, value)| (name.into(), value.into())));
+    env.insert("PATH".into(), path_inside(&std::env::var_os("PATH").unwrap_or_default(), plan.policy, toolchains));
+    env.into_iter().collect()
+}
+
+/// The variables that are the same in every isolated sandbox.
+pub(crate) fn fixed<'a>(backend: &'a str, sandbox_id: &'a str) -> [(&'static str, &'a str); 9] {
+    [
         ("HOME", HOME_INSIDE),
         ("USER", "agent"),
         ("LOGNAME", "agent"),
@@ -29,12 +36,9 @@ pub(super) fn inside(plan: &LaunchPlan<'_>, toolchains: &[Toolchain]) -> Vec<(Os
         ("TERM", "dumb"),
         ("PAGER", "cat"),
         ("GIT_TERMINAL_PROMPT", "0"),
-        ("RETRACE_SANDBOX", "process"),
-    ];
-    env.extend(fixed.map(|(name, value)| (name.into(), value.into())));
-    env.insert(SANDBOX_ID_VARIABLE.into(), plan.sandbox_id.clone().into());
-    env.insert("PATH".into(), path_inside(&std::env::var_os("PATH").unwrap_or_default(), plan.policy, toolchains));
-    env.into_iter().collect()
+        ("RETRACE_SANDBOX", backend),
+        (SANDBOX_ID_VARIABLE, sandbox_id),
+    ]
 }
 
 /// The variables of the host that the policy lets through.

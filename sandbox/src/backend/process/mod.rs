@@ -32,7 +32,7 @@ use crate::proof::IsolationLevel;
 use crate::spawner;
 
 use admission::GuestPid;
-pub(crate) use environment::passed_on;
+pub(crate) use environment::{fixed, passed_on};
 use lifeline::{ProcessLifeline, ProcessMeter};
 
 /// Where the guest's executable is, inside.

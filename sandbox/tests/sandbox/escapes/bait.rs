@@ -13,7 +13,7 @@ use std::time::{Duration, Instant, SystemTime};
 
 use tempfile::TempDir;
 
-use crate::support::Place;
+use crate::support::{Place, slowly};
 
 /// Settings of the host's kernel that a sandbox must not change.
 const SETTINGS: [&str; 6] = [
@@ -189,7 +189,7 @@ impl Bait {
 
     /// A process of the host with the marker in its command line or environment.
     fn marked_process(&self) -> Option<String> {
-        let deadline = Instant::now() + Duration::from_secs(10);
+        let deadline = Instant::now() + Duration::from_millis(slowly(10_000));
         loop {
             let found = fs::read_dir("/proc").unwrap().flatten().find_map(|process| {
                 let pid = process.file_name().to_str()?.parse::<u32>().ok()?;

@@ -18,7 +18,7 @@ use std::collections::HashSet;
 
 use retrace_sandbox::{ExecOutput, ExecRequest, IsolationLevel, Limits, Sandbox};
 
-use crate::support::{Place, limits_the_whole, prints, text};
+use crate::support::{Place, limits_the_whole, prints, slowly, text};
 use bait::Bait;
 
 /// One attempt by a command.
@@ -135,7 +135,7 @@ fn limits() -> Limits {
         file_size_bytes: 32 << 20,
         output_bytes: 4 << 20,
         cpu_seconds: 30,
-        command_timeout_ms: 20_000,
+        command_timeout_ms: slowly(20_000),
         ..Limits::default()
     }
 }

@@ -78,6 +78,13 @@ pub(super) const ATTEMPTS: &[Attempt] = &[
         Refused,
     ),
     attempt(
+        "reach the host by sockets that a microVM's monitor opens",
+        Python(
+            "address = struct.pack('=H', 2) + struct.pack('>H', int(env['BAIT_PORT'])) + socket.inet_aton('127.0.0.1') + bytes(8)\nfor family in range(45, 52):\n    sender = libc.socket(family, 1, 0)\n    if sender < 0: refused('socket ' + str(family), 'family')\n    elif libc.connect(sender, address, 16) < 0: refused('connect ' + str(family), errno.errorcode.get(ctypes.get_errno(), '?'))\n    else: escaped(str(family))",
+        ),
+        Refused,
+    ),
+    attempt(
         "speak to the kernel by netlink",
         Python(
             "for name, protocol in (('audit', 9), ('uevent', 15), ('connector', 11), ('generic', 16), ('netfilter', 12), ('crypto', 21), ('selinux', 7), ('diag', 4)):\n    attempt(name, lambda: socket.socket(16, socket.SOCK_RAW, protocol))",

@@ -7,7 +7,7 @@ use retrace_sandbox::{ExecRequest, RawPath, Sandbox, SandboxError, SearchSpec};
 
 use super::bait::Bait;
 use super::{limits, tell};
-use crate::support::{Place, prints, shell};
+use crate::support::{Place, prints, shell, slowly};
 
 /// What is tried here, in order; the test checks that it told of each.
 pub(super) const NAMES: [&str; 16] = [
@@ -85,7 +85,7 @@ fn find(pattern: &str, path: &Path) -> SearchSpec {
         max_matches: 100,
         files_with_matches: false,
         respect_gitignore: false,
-        timeout_ms: 10_000,
+        timeout_ms: slowly(10_000),
     }
 }
 
@@ -317,7 +317,7 @@ async fn by_races(tools: &mut Tools) {
 }
 
 async fn race(sandbox: &Sandbox, script: &str) -> retrace_sandbox::Running {
-    let request = ExecRequest { timeout_ms: Some(120_000), ..ExecRequest::argv(["python3", "-c", script]) };
+    let request = ExecRequest { timeout_ms: Some(slowly(120_000)), ..ExecRequest::argv(["python3", "-c", script]) };
     sandbox.exec(request).await.unwrap()
 }
 

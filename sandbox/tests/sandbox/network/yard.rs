@@ -12,7 +12,7 @@ use retrace_sandbox::{
     Verdict,
 };
 
-use crate::support::{Place, shell, text};
+use crate::support::{Place, shell, slowly, text};
 
 /// Names and their addresses; each question takes the next answer, the last one stays.
 #[derive(Default)]
@@ -85,7 +85,7 @@ impl Yard {
 
     /// The report on the next connection that ended.
     pub(crate) async fn report(&self) -> ConnectionReport {
-        match tokio::time::timeout(Duration::from_secs(60), self.connections.next()).await {
+        match tokio::time::timeout(Duration::from_millis(slowly(60_000)), self.connections.next()).await {
             Ok(Some(ConnectionEvent::One(report))) => report,
             other => panic!("{other:?}"),
         }
