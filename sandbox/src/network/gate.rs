@@ -1,10 +1,12 @@
 //! The network of one sandbox: a listener inside, and the proxy that serves what comes through it.
 
 use std::sync::Arc;
+use std::time::Duration;
 
-use retrace_guest::message::{ListenSpec, MAX_FORWARDED, Request, Response};
+use retrace_guest::message::{FailureKind, ListenSpec, MAX_FORWARDED, Request, Response};
 use tokio::sync::watch;
 use tokio::task::{AbortHandle, JoinSet};
+use tokio::time::sleep;
 
 use super::allow_list::AllowList;
 use super::inside;
@@ -15,6 +17,9 @@ use crate::call::{Call, unexpected};
 use crate::error::SandboxError;
 use crate::link::Link;
 use crate::sandbox::Sandbox;
+
+/// Before a connection is asked for again that the guest had no place for.
+const BUSY_PAUSE: Duration = Duration::from_millis(50);
 
 /// Where the proxy is found inside: always the same, so that what commands print about it is too.
 const PORT: u16 = 3128;
@@ -95,7 +100,8 @@ async fn slot(link: Arc<Link>, proxy: Arc<Proxy>) {
     loop {
         match ForwardedStream::accept(&link).await {
             Ok((stream, call)) => proxy.serve(stream, call, &link).await,
-            // A guest that answers nonsense is asked again; one that takes no more connections is not.
+            // Those that have ended hold their places until their commands have read everything.
+            Err(SandboxError::Guest(failure)) if failure.kind == FailureKind::Busy => sleep(BUSY_PAUSE).await,
             Err(error) => {
                 tracing::debug!(%error, "no more connections of a sandbox are taken here");
                 return;

@@ -12,9 +12,10 @@ use crate::message::CHUNK_COST_BYTES;
 
 /// The most bytes read at once.
 const CHUNK_BYTES: u64 = 64 * 1024;
-/// How long a command may leave the rest of a finished answer unread before its connection is reset.
-const DELIVERY_TIME: Duration = Duration::from_secs(30);
-/// How long a command may take to close its side after that; what it sends meanwhile is dropped.
+/// How long a command may read nothing of a finished answer before its connection is reset.
+const DELIVERY_TIME: Duration = Duration::from_secs(5 * 60);
+/// How long a command may take to close its side once the kernel has all of the answer; what it sends meanwhile is dropped. After
+/// that the kernel alone delivers what the command has not read yet.
 const FAREWELL_TIME: Duration = Duration::from_secs(2);
 
 /// What came of a look at a connection.
@@ -49,7 +50,7 @@ pub(super) struct Connection {
     host_done: bool,
     read_closed: bool,
     write_closed: bool,
-    /// The host is not interested any more: when to reset.
+    /// The host is not interested any more: when to end it.
     leaving: Option<Instant>,
 }
 
@@ -95,8 +96,11 @@ impl Connection {
             self.host_done = true;
             self.leaving = Some(now + DELIVERY_TIME);
         }
-        if mail.killed || self.leaving.is_some_and(|deadline| deadline <= now) {
+        if mail.killed {
             return self.reset();
+        }
+        if self.leaving.is_some_and(|deadline| deadline <= now) {
+            return if self.write_closed { Step::Closed { reset: false } } else { self.reset() };
         }
         self.finish_writing(now)
     }

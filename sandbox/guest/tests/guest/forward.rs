@@ -202,6 +202,22 @@ fn a_command_that_reads_slowly_gets_everything_and_holds_up_no_other() {
 }
 
 #[test]
+fn what_was_sent_to_its_end_waits_for_a_command_that_takes_its_time() {
+    let mut client = Client::new();
+    let (_, port) = listen(&mut client);
+    let (id, mut stream) = connected(&mut client, port);
+    // More than the command's side takes without reading: the rest is left to the guest's.
+    rustix::net::sockopt::set_socket_recv_buffer_size(&stream, 2048).unwrap();
+    let sent = noise(150_000);
+    client.send(id, &Request::Data { last: true }, &sent);
+    client.send(id, &Request::Terminate, &[]);
+    assert!(!until_closed(&mut client, id));
+    let mut received = Vec::new();
+    stream.read_to_end(&mut received).unwrap();
+    assert!(received == sent, "{} of {}", received.len(), sent.len());
+}
+
+#[test]
 fn a_reset_is_told_to_either_side() {
     let mut client = Client::new();
     let (_, port) = listen(&mut client);

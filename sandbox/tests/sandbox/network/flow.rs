@@ -83,6 +83,27 @@ async fn many_connections_at_once_take_turns() {
 }
 
 #[tokio::test]
+async fn there_are_places_for_more_connections_than_there_are_places() {
+    let server = Server::http().await;
+    let limits = NetworkLimits { connections: 256, ..NetworkLimits::default() };
+    let yard = Yard::new(allow(&["good.test"], server.port, &Names::new()).with_limits(limits)).await;
+    let port = server.port;
+    // Nobody closes their side, so each holds its place for a while after its end.
+    let script = format!(
+        "import socket\n\
+         kept = []\n\
+         for _ in range(400):\n    s = socket.create_connection(('127.0.0.1', 3128), timeout=60)\n    kept.append(s)\n    \
+         s.sendall(b'GET http://good.test:{port}/ HTTP/1.1\\r\\nHost: good.test:{port}\\r\\n\\r\\n')\n    \
+         while s.recv(1000): pass\n\
+         print(len(kept))"
+    );
+    let running = yard.sandbox.exec(retrace_sandbox::ExecRequest::argv(["python3", "-c", &script])).await.unwrap();
+    let output = running.output().await.unwrap();
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "400\n", "{}", String::from_utf8_lossy(&output.stderr));
+    yard.sandbox.shutdown().await;
+}
+
+#[tokio::test]
 async fn a_connection_that_passes_its_limit_is_cut() {
     let server = Server::http().await;
     let limits = NetworkLimits { connection_bytes: 1_000_000, ..NetworkLimits::default() };
