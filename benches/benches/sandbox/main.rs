@@ -44,9 +44,11 @@ async fn measure(backend: SandboxChoice) {
     let (workspace, guest_dir) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let peer = Peer::of(backend);
     let (starts, commands, stream_bytes) = rounds(backend);
-    let (mut start, mut bare, mut probe, mut end) = (vec![], vec![], vec![], vec![]);
+    let mounted = same_mounts(backend, workspace.path(), guest_dir.path()).await;
+    let (mut start, mut bare, mut probe, mut end, mut mounts) = (vec![], vec![], vec![], vec![], vec![]);
     for _ in 0..starts {
         bare.push(peer.first_byte_ms());
+        mounts.extend(mounted.as_ref().map(Peer::first_byte_ms));
         let sandbox = started(backend, workspace.path(), guest_dir.path()).await;
         let (launch_ms, probe_ms) = sandbox.timings_ms();
         start.push(launch_ms);
@@ -56,6 +58,9 @@ async fn measure(backend: SandboxChoice) {
         end.push(ms(ending));
     }
     row(backend, "start to the first byte, ms", &mut start, Some((&mut bare, peer.run_name())));
+    if let Some(peer) = mounted {
+        row(backend, "the same", &mut start, Some((&mut mounts, peer.run_name())));
+    }
     row(backend, "the probe after it, ms", &mut probe, None);
     row(backend, "shutdown, ms", &mut end, None);
 
@@ -96,6 +101,17 @@ async fn measure(backend: SandboxChoice) {
     let (mut ours, mut theirs) = (vec![peer.memory_mb(Some(&container))], vec![idle.memory_mb()]);
     row(backend, "memory when idle, MB", &mut ours, Some((&mut theirs, peer.idle_name())));
     sandbox.shutdown().await;
+}
+
+/// Bubblewrap doing what it does for us, and nothing besides.
+async fn same_mounts(backend: SandboxChoice, workspace: &Path, guest_dir: &Path) -> Option<Peer> {
+    if backend != SandboxChoice::Process {
+        return None;
+    }
+    let sandbox = started(backend, workspace, guest_dir).await;
+    let peer = Peer::of_running();
+    sandbox.shutdown().await;
+    Some(peer)
 }
 
 async fn started(backend: SandboxChoice, workspace: &Path, guest_dir: &Path) -> Sandbox {

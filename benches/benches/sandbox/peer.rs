@@ -16,7 +16,12 @@ const KRUN: &str = "/opt/krun/krun";
 
 pub(crate) enum Peer {
     Bwrap,
-    Podman { image: String, krun: bool },
+    /// With the mounts that a sandbox of ours has.
+    BwrapWith(Vec<String>),
+    Podman {
+        image: String,
+        krun: bool,
+    },
 }
 
 /// A sandbox of the peer's that does nothing.
@@ -36,9 +41,31 @@ impl Peer {
         }
     }
 
+    /// What bubblewrap was told for the one sandbox that runs here, but for what needs files that are open there.
+    pub(crate) fn of_running() -> Self {
+        let pid = memory::children()[0];
+        let line = std::fs::read_to_string(format!("/proc/{pid}/cmdline")).unwrap();
+        let mut words = line.split('\0').skip(1).take_while(|word| *word != "--").map(str::to_owned);
+        let mut kept = Vec::new();
+        while let Some(word) = words.next() {
+            let left_out = match word.as_str() {
+                "--seccomp" | "--info-fd" | "--perms" => 1,
+                "--file" => 2,
+                _ => 0,
+            };
+            if left_out == 0 {
+                kept.push(word);
+            } else {
+                words.nth(left_out - 1);
+            }
+        }
+        Self::BwrapWith(kept)
+    }
+
     pub(crate) fn run_name(&self) -> &'static str {
         match self {
             Self::Bwrap => "`bwrap … echo`",
+            Self::BwrapWith(_) => "`bwrap` with the same mounts, `echo`",
             Self::Podman { krun: false, .. } => "`podman run … echo`",
             Self::Podman { krun: true, .. } => "`podman --runtime krun run … echo`",
         }
@@ -46,7 +73,7 @@ impl Peer {
 
     pub(crate) fn exec_name(&self) -> &'static str {
         match self {
-            Self::Bwrap => "`bwrap` for it alone",
+            Self::Bwrap | Self::BwrapWith(_) => "`bwrap` for it alone",
             Self::Podman { krun: false, .. } => "`podman exec`",
             Self::Podman { krun: true, .. } => "`podman --runtime krun run` for it alone",
         }
@@ -54,7 +81,7 @@ impl Peer {
 
     pub(crate) fn idle_name(&self) -> &'static str {
         match self {
-            Self::Bwrap => "`bwrap … sleep`",
+            Self::Bwrap | Self::BwrapWith(_) => "`bwrap … sleep`",
             Self::Podman { krun: false, .. } => "`podman run … sleep`",
             Self::Podman { krun: true, .. } => "`podman --runtime krun run … sleep`",
         }
@@ -99,6 +126,7 @@ impl Peer {
     fn run(&self, options: &[&str], command: &[&str]) -> Child {
         match self {
             Self::Bwrap => spawn(Command::new("bwrap").args(BWRAP.split(' ')).args(command)),
+            Self::BwrapWith(arguments) => spawn(Command::new("bwrap").args(arguments).arg("--").args(command)),
             Self::Podman { image, krun } => {
                 let mut podman = Command::new("podman");
                 if *krun {
@@ -113,7 +141,7 @@ impl Peer {
 impl Idle<'_> {
     pub(crate) fn memory_mb(&self) -> f64 {
         match self.peer {
-            Peer::Bwrap => memory::of_trees(&[self.child.id()]),
+            Peer::Bwrap | Peer::BwrapWith(_) => memory::of_trees(&[self.child.id()]),
             Peer::Podman { .. } => self.peer.memory_mb(Some(&self.name)),
         }
     }
