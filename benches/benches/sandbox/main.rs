@@ -122,7 +122,7 @@ async fn started(backend: SandboxChoice, workspace: &Path, guest_dir: &Path) -> 
 fn row(backend: SandboxChoice, what: &str, ours: &mut [f64], peer: Option<(&mut [f64], &str)>) {
     let ours = median(ours);
     let beside = peer.map_or_else(
-        || "| | |".to_owned(),
+        || " | | ".to_owned(),
         |(theirs, name)| format!("{:.1} | {:.2} | {name}", median(theirs), ours / median(theirs)),
     );
     println!("| {backend} | {what} | {ours:.1} | {beside} |");
