@@ -10,6 +10,7 @@ mod environment;
 mod failure;
 mod lifeline;
 mod mounts;
+mod stale;
 mod toolchains;
 
 use std::ffi::OsString;
@@ -82,6 +83,8 @@ impl Backend for ProcessBackend {
         let bwrap = find_program("bwrap").ok_or(SandboxError::BubblewrapMissing)?;
         let cgroup = Arc::new(Mutex::new(Cgroup::default()));
         let creating = self.create_cgroup(plan.limits, &cgroup);
+        // Nobody waits for it.
+        tokio::task::spawn_blocking(stale::sweep_once);
         let home = std::env::home_dir();
         let toolchains = if plan.policy.home_toolchains { toolchains::found(home.as_deref()) } else { Vec::new() };
         let masked = masks::find(&plan.policy.workspace, &plan.policy.masked_names);

@@ -174,3 +174,21 @@ fn only_visible_folders_are_in_the_search_path() {
     assert!(environment::path_inside("".as_ref(), &policy, &[]).to_string_lossy().starts_with("/usr/local/sbin"));
     assert!(Path::new("/usr/bin").is_dir());
 }
+
+#[test]
+fn half_made_sandboxes_of_dead_programs_are_swept_and_those_of_others_are_not() {
+    let half_made = |owner: &str| {
+        let mut command = std::process::Command::new("bwrap");
+        command.args(["--ro-bind", "/", "/", "--die-with-parent", "sleep", "1000"]);
+        command.env(retrace_guest::SANDBOX_ID_VARIABLE, format!("{owner}-0")).spawn().unwrap()
+    };
+    let ours = crate::cgroup::owner_mark();
+    // Of the same process id, but started at another time.
+    let dead = format!("{}-1", ours.rsplit_once('-').unwrap().0);
+    let (mut stale, mut living) = (half_made(&dead), half_made(&ours));
+    stale::sweep();
+    assert!(!stale.wait().unwrap().success());
+    assert!(living.try_wait().unwrap().is_none());
+    living.kill().unwrap();
+    living.wait().unwrap();
+}
