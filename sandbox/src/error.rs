@@ -15,8 +15,8 @@ use crate::proof::Proof;
 pub enum SandboxError {
     /// No container engine answers.
     #[error(
-        "no container engine answers: tried {tried}\nhint: start one (`systemctl --user start podman.socket`, or \
-         `podman system service -t 0 &`), or name its socket in RETRACE_CONTAINER_SOCKET"
+        "no container engine answers: tried {tried}\nhint: krun and container sandboxes need one: start it (`systemctl --user start \
+         podman.socket`, or `podman system service -t 0 &`), or name its socket in RETRACE_CONTAINER_SOCKET"
     )]
     EngineMissing {
         /// Where it was looked for, and what happened there.

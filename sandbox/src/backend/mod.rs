@@ -3,6 +3,7 @@
 //! A backend only has to produce the stdin, stdout and stderr of a running guest, and something that knows when it
 //! ends. Whether the result *is* isolated is not its word: the probe decides.
 
+mod marked;
 mod masks;
 mod none;
 mod podman;

@@ -5,7 +5,6 @@
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::fs;
 use std::io;
 use std::process::Stdio;
 use std::sync::Arc;
@@ -17,7 +16,7 @@ use retrace_guest::message::ExecLimits;
 use tokio::process::{Child, Command};
 
 use super::process::passed_on;
-use super::{Backend, Counters, Inside, LaunchPlan, Launched, Lifeline, Meter, PIPE_ENDS_WITH_US};
+use super::{Backend, Counters, Inside, LaunchPlan, Launched, Lifeline, Meter, PIPE_ENDS_WITH_US, marked};
 use crate::error::SandboxError;
 use crate::policy::looks_secret;
 use crate::proof::{IsolationLevel, Proof};
@@ -153,34 +152,15 @@ impl Lifeline for PlainLifeline {
 
     async fn clean_up(&mut self) {
         // Normally nothing is left; only a guest that was killed could not do it itself.
-        let entry = format!("{SANDBOX_ID_VARIABLE}={}", self.sandbox_id);
         let mut quiet = 0;
         for _ in 0..MAX_LOOKS {
-            quiet = if kill_marked(&entry) { 0 } else { quiet + 1 };
+            quiet = if marked::kill(|_, sandbox| sandbox == self.sandbox_id) { 0 } else { quiet + 1 };
             if quiet == QUIET_LOOKS {
                 return;
             }
             tokio::time::sleep(LOOK_PAUSE).await;
         }
     }
-}
-
-/// Kills all processes that have this entry in their environment; whether there were any.
-fn kill_marked(entry: &str) -> bool {
-    let Ok(processes) = fs::read_dir("/proc") else { return false };
-    let mut found_some = false;
-    let pids = processes.flatten().filter_map(|process| process.file_name().to_str()?.parse::<i32>().ok());
-    for pid in pids {
-        let environ = fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
-        if environ.split(|byte| *byte == 0).any(|found| found == entry.as_bytes())
-            && let Some(pid) = rustix::process::Pid::from_raw(pid)
-        {
-            found_some = true;
-            // It may have ended by itself.
-            let _ = rustix::process::kill_process(pid, rustix::process::Signal::KILL);
-        }
-    }
-    found_some
 }
 
 /// Counts nothing.

@@ -142,9 +142,10 @@ impl Link {
         self.shared.lock().closing = true;
     }
 
-    /// Whether the guest's end is wanted.
-    pub(crate) fn is_closing(&self) -> bool {
-        self.shared.lock().closing
+    /// Whether the guest is gone or its end is wanted.
+    pub(crate) fn is_ending(&self) -> bool {
+        let calls = self.shared.lock();
+        calls.closing || calls.gone.is_some()
     }
 
     /// Kills the guest.

@@ -35,9 +35,6 @@ use super::tunnel::{self, Tunnel};
 use crate::error::SandboxError;
 use crate::link::Link;
 
-/// Why the connections of a sandbox end with it.
-const SANDBOX_ENDED: &str = "the sandbox ended";
-
 /// What an answer's body is made of.
 pub(super) type Body = BoxBody<Bytes, hyper::Error>;
 
@@ -90,11 +87,11 @@ impl Proxy {
         tokio::select! {
             () = Connection::serve(&connection, stream) => {}
             () = record.idle() => {}
-            () = link.closed() => record.cut(SANDBOX_ENDED),
+            () = link.closed() => {}
         }
-        if link.is_closing() {
-            // Its end came to us through the command's, which is killed first.
-            record.cut(SANDBOX_ENDED);
+        // Even where its end came to us through the command's, which is killed first.
+        if link.is_ending() {
+            record.cut("the sandbox ended");
         }
         let mut drivers = std::mem::take(&mut *lock(&connection.drivers));
         drivers.shutdown().await;

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use retrace_sandbox::{EngineOptions, ExecRequest, Limits, Policy, Sandbox, SandboxChoice, SandboxError};
 
 use crate::engine;
-use crate::support::{Place, backend, fails, on_process, prints, run, shell, slowly, text};
+use crate::support::{Place, as_root, backend, fails, on_process, prints, run, shell, slowly, text};
 
 /// Waits for what comes without anyone telling.
 async fn wait_until(what: &str, mut holds: impl AsyncFnMut() -> bool) {
@@ -145,7 +145,7 @@ async fn a_secret_with_a_name_that_cannot_be_mounted_is_not_left_open() {
 #[tokio::test]
 async fn a_workspace_of_another_owner_is_written_as_his() {
     use std::os::unix::fs::MetadataExt as _;
-    if on_process() || !crate::support::as_root() {
+    if on_process() || !as_root() {
         return;
     }
     let place = Place::new();

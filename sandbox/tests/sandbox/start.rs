@@ -4,7 +4,7 @@ use retrace_sandbox::{
     EngineOptions, ExecRequest, IsolationLevel, Limits, Policy, Sandbox, SandboxChoice, SandboxError, survey,
 };
 
-use crate::support::{Place, backend};
+use crate::support::{Place, backend, limits_the_whole, on_process, run, text};
 
 #[tokio::test]
 async fn every_proof_is_there_and_passes() {
@@ -98,7 +98,7 @@ async fn a_survey_tries_every_backend() {
     for one in &surveyed[..2] {
         assert!(matches!(one.outcome, Err(SandboxError::EngineMissing { .. })), "{one:?}");
     }
-    if crate::support::on_process() {
+    if on_process() {
         let usable = surveyed[2].outcome.as_ref().unwrap();
         assert_eq!(usable.level, IsolationLevel::Process);
         assert!(usable.proofs.len() > 20 && usable.launch_ms > 0.0);
@@ -110,7 +110,7 @@ async fn a_number_of_processors_is_a_limit_too() {
     let place = Place::new();
     let limits = Limits { cpus: Some(0.5), ..Limits::default() };
     let started = place.try_start(place.policy(), limits).await;
-    if !crate::support::limits_the_whole() {
+    if !limits_the_whole() {
         assert!(matches!(started, Err(SandboxError::NotIsolated { .. })), "{started:?}");
         return;
     }
@@ -118,12 +118,12 @@ async fn a_number_of_processors_is_a_limit_too() {
     assert!(sandbox.limits().describe().contains(&("cpus", "0.5".to_owned())));
     let proof = sandbox.proofs().iter().find(|proof| proof.name == "processor share in force").unwrap();
     assert_eq!((proof.passed, proof.detail.as_str()), (true, "0.5 processors for all together"));
-    if crate::support::backend() == SandboxChoice::Krun {
+    if backend() == SandboxChoice::Krun {
         // Clocks in there may be told otherwise: what the host sees of the machine's process counts.
         let pid = crate::lifecycle::outer_pid(&sandbox).await;
         let (used_before, begun) = (cpu_ms(pid), std::time::Instant::now());
         let busy = ExecRequest { timeout_ms: Some(4_000), ..ExecRequest::shell("while :; do :; done") };
-        assert!(crate::support::run(&sandbox, busy).await.result.timed_out);
+        assert!(run(&sandbox, busy).await.result.timed_out);
         let share = (cpu_ms(pid) - used_before) as f64 / begun.elapsed().as_secs_f64() / 1_000.0;
         assert!((0.1..0.65).contains(&share), "{share}");
         return sandbox.shutdown().await;
@@ -132,7 +132,7 @@ async fn a_number_of_processors_is_a_limit_too() {
     let script = "import time\nbegun = time.monotonic()\nwhile time.process_time() < 0.6: pass\n\
         print(int((time.monotonic() - begun) * 1000))";
     let request = ExecRequest::argv(["python3", "-c", script]);
-    let took: u64 = crate::support::text(&crate::support::run(&sandbox, request).await.stdout).trim().parse().unwrap();
+    let took: u64 = text(&run(&sandbox, request).await.stdout).trim().parse().unwrap();
     assert!(took >= 900, "{took} ms");
     sandbox.shutdown().await;
 }

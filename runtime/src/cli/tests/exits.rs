@@ -118,7 +118,7 @@ fn flip(folder: &std::path::Path, words: &[u8]) -> usize {
 async fn there_is_no_such_sandbox() {
     let mut machine = Machine::with(LOOKS).await;
     machine.set("RETRACE_CONTAINER_SOCKET", "/nowhere/podman.sock");
-    let said = ["error: no container engine answers: tried /nowhere/podman.sock", "hint: start one"];
+    let said = ["error: no container engine answers: tried /nowhere/podman.sock", "hint: krun and container"];
     for named in ["krun", "container"] {
         refused(&machine, &["run", "x", "--sandbox", named], Exit::Sandbox, &said).await;
     }

@@ -6,13 +6,10 @@
 use std::fs;
 use std::sync::Once;
 
-use retrace_guest::SANDBOX_ID_VARIABLE;
-use rustix::process::{Pid, Signal, kill_process};
+use rustix::process::Pid;
 
+use crate::backend::marked;
 use crate::cgroup::owner_is_gone;
-
-/// As the kernel calls it.
-const COMMAND: &[u8] = b"bwrap\n";
 
 /// Looks once in the life of this program.
 pub(super) fn sweep_once() {
@@ -21,22 +18,11 @@ pub(super) fn sweep_once() {
 }
 
 pub(super) fn sweep() {
-    let processes = fs::read_dir("/proc").into_iter().flatten().flatten();
-    let pids = processes.filter_map(|process| process.file_name().to_str()?.parse::<i32>().ok());
-    for pid in pids.filter(|pid| is_stale(*pid)).filter_map(Pid::from_raw) {
-        // It may have ended by itself.
-        let _ = kill_process(pid, Signal::KILL);
-    }
+    marked::kill(|pid, sandbox| {
+        sandbox.rsplit_once('-').is_some_and(|(owner, _)| owner_is_gone(owner)) && is_bubblewrap(pid)
+    });
 }
 
-fn is_stale(pid: i32) -> bool {
-    if fs::read(format!("/proc/{pid}/comm")).is_ok_and(|name| name != COMMAND) {
-        return false;
-    }
-    let environ = fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
-    let mut marks = environ.split(|byte| *byte == 0).filter_map(|entry| {
-        let value = str::from_utf8(entry).ok()?.strip_prefix(SANDBOX_ID_VARIABLE)?.strip_prefix('=')?;
-        Some(value.rsplit_once('-')?.0)
-    });
-    marks.any(owner_is_gone)
+fn is_bubblewrap(pid: Pid) -> bool {
+    fs::read(format!("/proc/{}/comm", pid.as_raw_nonzero())).is_ok_and(|name| name == b"bwrap\n")
 }

@@ -1,5 +1,6 @@
 //! Broken on purpose: for each way to break the isolation, the probe must notice and the start must fail.
 
+use std::os::unix::process::CommandExt as _;
 use std::path::Path;
 
 use super::*;
@@ -177,10 +178,14 @@ fn only_visible_folders_are_in_the_search_path() {
 
 #[test]
 fn half_made_sandboxes_of_dead_programs_are_swept_and_those_of_others_are_not() {
+    let folder = tempfile::tempdir().unwrap();
+    // Only its name counts, and this one has no children that could outlive it.
+    let bubblewrap = folder.path().join("bwrap");
+    std::os::unix::fs::symlink("/bin/sleep", &bubblewrap).unwrap();
     let half_made = |owner: &str| {
-        let mut command = std::process::Command::new("bwrap");
-        command.args(["--ro-bind", "/", "/", "--die-with-parent", "sleep", "1000"]);
-        command.env(retrace_guest::SANDBOX_ID_VARIABLE, format!("{owner}-0")).spawn().unwrap()
+        let mut command = std::process::Command::new(&bubblewrap);
+        command.arg0("sleep").arg("1000").env(retrace_guest::SANDBOX_ID_VARIABLE, format!("{owner}-0"));
+        command.spawn().unwrap()
     };
     let ours = crate::cgroup::owner_mark();
     // Of the same process id, but started at another time.

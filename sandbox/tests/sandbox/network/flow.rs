@@ -5,7 +5,7 @@ use tokio::io::AsyncWriteExt as _;
 
 use super::servers::{Server, TestAuthority, large};
 use super::yard::{Names, Yard, allow};
-use crate::support::Place;
+use crate::support::{Place, run};
 
 #[tokio::test]
 async fn large_bodies_arrive_as_they_were_sent_in_both_directions() {
@@ -154,7 +154,7 @@ async fn a_connection_on_which_nothing_moves_is_closed() {
         server.port
     );
     let request = retrace_sandbox::ExecRequest::argv(["python3", "-c", &script]);
-    assert_eq!(crate::support::run(&yard.sandbox, request).await.stdout, b"reset\n");
+    assert_eq!(run(&yard.sandbox, request).await.stdout, b"reset\n");
     assert!(yard.report().await.cut.unwrap().contains("nothing moved for 300 ms"));
     yard.sandbox.shutdown().await;
 }
@@ -188,7 +188,7 @@ async fn a_flood_of_connections_is_counted_and_harms_nobody() {
         \x20   while s.recv(10000): pass\n\
         \x20   s.close()";
     let request = retrace_sandbox::ExecRequest::argv(["python3", "-c", script]);
-    assert!(crate::support::run(&yard.sandbox, request).await.result.succeeded());
+    assert!(run(&yard.sandbox, request).await.result.succeeded());
     let (mut one, mut many) = (0, 0);
     while one + many < 1500 {
         match yard.connections.next().await {
