@@ -81,7 +81,7 @@ pub(crate) struct BackgroundIndex {
 }
 
 impl BackgroundIndex {
-    /// Begins to follow, unless the user does not want that. Must be called inside the runtime.
+    /// Begins to follow, unless the user does not want that.
     #[must_use]
     pub(crate) fn begin(plan: IndexPlan) -> Self {
         let cancel = CancellationToken::new();
@@ -126,15 +126,20 @@ fn open_code(plan: &IndexPlan) -> Option<CodeIndex> {
     }
 }
 
-/// Runs `work` on a thread of its own until it is done or `cancel` is.
+/// Runs `work` on a thread of its own until it is done or `cancel` is. It has a runtime of its own, too: that of the command may
+/// end in the middle of a long step, after which timers panic that were begun in it.
 pub(super) fn on_thread(name: &str, cancel: CancellationToken, work: impl Future<Output = ()> + Send + 'static) {
-    let runtime = tokio::runtime::Handle::current();
     // Large, and moved from hand to hand on its way to the thread: on the heap from the start.
     let work = Box::pin(work);
     let run = move || {
         step_back();
+        let runtime = match tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build() {
+            Ok(runtime) => runtime,
+            Err(error) => return tracing::warn!(%error, "no runtime for the index"),
+        };
         runtime.block_on(async {
             tokio::select! {
+                biased;
                 () = cancel.cancelled() => {}
                 () = work => {}
             }

@@ -85,7 +85,7 @@ async fn what_cannot_be_is_refused_and_not_replaced() {
         let started = Sandbox::start(choice, without_engine(&place), Limits::default(), place.guest_dir()).await;
         let error = started.unwrap_err();
         assert!(matches!(error, SandboxError::EngineMissing { .. }), "{error}");
-        assert!(error.to_string().contains("hint: start one"), "{error}");
+        assert!(error.to_string().contains("hint: krun and container sandboxes need one: start it"), "{error}");
     }
 }
 

@@ -94,7 +94,7 @@ impl Connection {
         self.host_done |= mail.last;
         if mail.terminated && self.leaving.is_none() {
             self.host_done = true;
-            self.leaving = Some(now + DELIVERY_TIME);
+            self.leaving = Some(now + if self.write_closed { FAREWELL_TIME } else { DELIVERY_TIME });
         }
         if mail.killed {
             return self.reset();
