@@ -6,7 +6,7 @@ export PATH := $(RETRACE_CACHE)/bin:$(PATH):$(HOME)/.cargo/bin
 
 RETRACE := $(CARGO_TARGET_DIR)/debug/retrace
 
-.PHONY: help setup build demo demo-nats test test-container test-krun bench check fmt ci
+.PHONY: help setup build demo demo-nats test test-container test-docker test-krun bench check fmt ci
 .PHONY: check-tools check-format check-lints check-docs check-licences check-unused check-scripts
 .DEFAULT_GOAL := help
 
@@ -27,18 +27,26 @@ demo-nats: build ## the same demo, with its log in a real nats-server that is st
 	@.ci/setup nats
 	@.ci/with-nats $(RETRACE) demo
 
-test: ## every test of the workspace, those of sandboxes on containers too (where Podman can run)
+test: ## every test of the workspace, those of sandboxes on containers too (where Podman and Docker can run)
 	@.ci/setup base nats test model podman
 	@cargo test --locked --workspace --doc --quiet
 	@cargo nextest run --locked --workspace $(if $(CI),--profile ci)
 	@if .ci/with-podman sh -c 'podman run --rm --network none "$$(sandbox/image/build --tag)" true'; then \
 		$(MAKE) --no-print-directory test-container; \
 	else echo "=== the tests on containers were SKIPPED: Podman cannot run here"; fi
+	@if .ci/setup docker && .ci/with-docker sh -c 'docker --host "unix://$$RETRACE_CONTAINER_SOCKET" run --rm --network none "$$(sandbox/image/build --tag)" true'; then \
+		$(MAKE) --no-print-directory test-docker; \
+	else echo "=== the tests on Docker were SKIPPED: it cannot run here"; fi
 
 test-container: ## the sandbox's tests on containers, in a Podman of their own
 	@.ci/setup base test podman
 	@RETRACE_TEST_SANDBOX=container .ci/with-podman cargo nextest run --locked --workspace \
 		-E 'binary(sandbox) | test(backend::podman) | test(containers::)' $(if $(CI),--profile ci)
+
+test-docker: ## the same, as far as they are the sandbox's own, in a Docker of their own (as root)
+	@.ci/setup base test docker
+	@RETRACE_TEST_SANDBOX=container .ci/with-docker cargo nextest run --locked --workspace \
+		-E 'binary(sandbox) | test(backend::podman)' $(if $(CI),--profile ci)
 
 test-krun: ## the sandbox's tests on microVMs, in an emulated machine (building it the first time takes 10 minutes and root)
 	@.ci/setup base test podman krun
@@ -69,7 +77,7 @@ check-unused: check-tools
 	cargo shear
 
 check-scripts: check-tools
-	for script in .ci/setup .ci/with-nats .ci/with-podman .ci/run sandbox/image/build tests/krun/build tests/krun/init tests/krun/run tests/krun/suite; do bash -n $$script || exit 1; done
+	for script in .ci/setup .ci/with-nats .ci/with-podman .ci/with-docker .ci/run sandbox/image/build tests/krun/build tests/krun/init tests/krun/run tests/krun/suite; do bash -n $$script || exit 1; done
 	for file in $$(git ls-files '*.py'); do python3 -c "compile(open('$$file').read(), '$$file', 'exec')" || exit 1; done
 
 fmt: ## format the sources

@@ -62,12 +62,14 @@ pub enum SandboxError {
     },
     /// The engine's runtime starts no microVMs.
     #[error(
-        "this container engine ({version}) has no runtime for microVMs\nhint: install crun with libkrun and start the \
-         service with it: podman --runtime krun system service"
+        "this container engine ({version}) has no runtime for microVMs: {detail}\nhint: install crun with libkrun and start \
+         Podman's service with it: podman --runtime krun system service"
     )]
     KrunMissing {
         /// Its version.
         version: String,
+        /// What it says, or does not say.
+        detail: String,
     },
     /// A microVM was asked for, and a container came.
     #[error(

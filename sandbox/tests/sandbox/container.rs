@@ -82,8 +82,9 @@ async fn krun_on_an_engine_that_ignores_it_is_refused() {
     let place = Place::new();
     let started = Sandbox::start(SandboxChoice::Krun, place.policy(), Limits::default(), place.guest_dir()).await;
     let error = started.map(|_| ()).unwrap_err();
-    // An engine that knows the name fails to find its runtime; one that does not ignores it.
-    assert!(matches!(error, SandboxError::RuntimeIgnored { .. } | SandboxError::Engine { .. }), "{error}");
+    // An engine that knows the wish fails to find the runtime; one that does not ignores it.
+    assert!(matches!(error, SandboxError::RuntimeIgnored { .. } | SandboxError::KrunMissing { .. }), "{error}");
+    assert!(error.to_string().contains("podman --runtime krun system service"), "{error}");
     let auto = Sandbox::start(SandboxChoice::Auto, place.policy(), Limits::default(), place.guest_dir()).await.unwrap();
     assert_eq!(auto.backend_name(), "container");
     assert_eq!(auto.considered().len(), 1);

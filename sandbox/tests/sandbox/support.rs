@@ -63,6 +63,11 @@ pub(crate) fn on_process() -> bool {
     backend() == SandboxChoice::Process
 }
 
+/// For what Docker does otherwise than Podman; `.ci/with-docker` says that it is the engine.
+pub(crate) fn on_docker() -> bool {
+    std::env::var_os("RETRACE_TEST_ENGINE").is_some_and(|engine| engine == "docker")
+}
+
 /// Whether all of a sandbox can be limited together: by a control group.
 pub(crate) fn limits_the_whole() -> bool {
     !on_process() || as_root()

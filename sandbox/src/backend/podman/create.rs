@@ -235,17 +235,26 @@ fn bind(source: &Path, place: &Path, options: &str) -> Result<String, SandboxErr
 /// Folders in memory. A folder that the image wants as a volume is one too, or it would be a place on the disk.
 fn tmpfs(parts: &Parts<'_>) -> HashMap<String, String> {
     let bytes = parts.plan.limits.tmp_bytes;
+    let owner = tmpfs_owner(parts.engine.facts.maker, &parts.mapping.user);
     let mut folders = HashMap::new();
     for volume in &parts.image.volumes {
-        folders.insert(volume.clone(), format!("rw,exec,size={bytes},mode=1777"));
+        folders.insert(volume.clone(), format!("rw,exec,size={bytes},mode=1777{owner}"));
     }
     for dir in ["/tmp", "/var/tmp"] {
-        folders.insert(dir.to_owned(), format!("rw,exec,size={bytes},mode=1777"));
+        folders.insert(dir.to_owned(), format!("rw,exec,size={bytes},mode=1777{owner}"));
     }
-    // The engines take no owner for it.
-    folders.insert(HOME_INSIDE.to_owned(), format!("rw,exec,size={bytes},mode=0777"));
+    folders.insert(HOME_INSIDE.to_owned(), format!("rw,exec,size={bytes},mode=0777{owner}"));
     folders.insert("/run".to_owned(), format!("rw,size={RUN_BYTES},mode=0755"));
     folders
+}
+
+/// Who owns the folders in memory. Docker's runtime (runc before 1.2) gives each the mode that the image's own folder has
+/// there, whatever is asked for, so they must be the user's; Podman takes no owner, and keeps to the mode.
+fn tmpfs_owner(maker: Maker, user: &str) -> String {
+    match (maker, user.split_once(':')) {
+        (Maker::Docker, Some((uid, gid))) => format!(",uid={uid},gid={gid}"),
+        _ => String::new(),
+    }
 }
 
 /// The variables that go in.

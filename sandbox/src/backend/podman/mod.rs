@@ -86,7 +86,8 @@ impl PodmanBackend {
     pub(crate) async fn is_likely(&self, options: &crate::policy::EngineOptions) -> Result<(), SandboxError> {
         let engine = Engine::find(options.socket.as_deref()).await?;
         if self.flavour == Flavour::Krun && !engine.facts.has_krun {
-            return Err(SandboxError::KrunMissing { version: engine.facts.version });
+            let detail = "it names none".to_owned();
+            return Err(SandboxError::KrunMissing { version: engine.facts.version, detail });
         }
         image::look_up(&engine, options.image.as_deref()).await.map(|_| ())
     }
@@ -184,7 +185,13 @@ impl PodmanBackend {
             }
         }
         let otherwise = || SandboxError::Start { backend: self.name(), detail: "no way to map the user".to_owned() };
-        Err(first_failure.unwrap_or_else(otherwise))
+        match first_failure.unwrap_or_else(otherwise) {
+            // Docker: "Unknown runtime specified krun", later "unknown or invalid runtime name: krun".
+            SandboxError::Engine { detail, .. } if self.flavour == Flavour::Krun && detail.contains("runtime") => {
+                Err(SandboxError::KrunMissing { version: parts.engine.facts.version.clone(), detail })
+            }
+            error => Err(error),
+        }
     }
 
     async fn start_as(&self, parts: &Parts<'_>, attempt: usize) -> Result<Running, SandboxError> {

@@ -323,6 +323,7 @@ async fn race(sandbox: &Sandbox, script: &str) -> retrace_sandbox::Running {
 
 async fn stop(tools: &Tools, racer: retrace_sandbox::Running) {
     std::fs::write(tools.place.workspace().join("stop"), "").unwrap();
-    assert_eq!(racer.wait().await.unwrap().code, Some(0));
+    let result = racer.wait().await.unwrap();
+    assert!(result.succeeded(), "{result:?}");
     std::fs::remove_file(tools.place.workspace().join("stop")).unwrap();
 }
