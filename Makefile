@@ -6,7 +6,7 @@ export PATH := $(RETRACE_CACHE)/bin:$(PATH):$(HOME)/.cargo/bin
 
 RETRACE := $(CARGO_TARGET_DIR)/debug/retrace
 
-.PHONY: help setup build demo demo-nats test test-container test-docker test-krun bench check fmt ci
+.PHONY: help setup build demo demo-nats test test-container test-docker test-krun test-rootless bench check fmt ci
 .PHONY: check-tools check-format check-lints check-docs check-licences check-unused check-scripts
 .DEFAULT_GOAL := help
 
@@ -51,6 +51,10 @@ test-docker: ## the same, as far as they are the sandbox's own, in a Docker of t
 test-krun: ## the sandbox's tests on microVMs, in an emulated machine (building it the first time takes 10 minutes and root)
 	@.ci/setup base test podman krun
 	@tests/krun/suite
+
+test-rootless: ## those on containers in a plain user's Podman, in such a machine (half an hour)
+	@.ci/setup base test podman krun
+	@tests/krun/suite --engine rootless --skip soak
 
 bench: ## durable appends beside the disk's own fsync, and resuming long sessions
 	@.ci/setup base nats

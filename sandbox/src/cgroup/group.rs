@@ -71,19 +71,17 @@ impl Group {
         self.keyed("pids.events", "max")
     }
 
-    pub(super) fn memory_proof(&self, memory_bytes: u64, applies: bool) -> Proof {
-        // The kernel rounds to pages.
-        let found = self.number(self.memory_file());
-        let passed = applies && found.is_some_and(|limit| limit <= memory_bytes);
-        Proof::new("memory limit in force", passed, told(passed, format!("{} for all together", size(memory_bytes))))
+    /// In bytes; none where the group has no limit.
+    pub(super) fn memory_limit(&self) -> Option<u64> {
+        self.number(self.memory_file())
     }
 
-    pub(super) fn pids_proof(&self, pids: u64, applies: bool) -> Proof {
-        let passed = applies && self.number("pids.max").is_some_and(|limit| limit <= pids);
-        Proof::new("process limit in force", passed, told(passed, format!("{pids} for all together")))
+    pub(super) fn pids_limit(&self) -> Option<u64> {
+        self.number("pids.max")
     }
 
-    pub(super) fn cpus_proof(&self, cpus: f64, applies: bool) -> Proof {
+    /// In microseconds of all processors together in [`CPU_PERIOD_US`].
+    pub(super) fn cpu_limit_us(&self) -> Option<u64> {
         let (quota, period) = match self.version {
             Version::V1 => (self.number("cpu.cfs_quota_us"), self.number("cpu.cfs_period_us")),
             Version::V2 => {
@@ -92,10 +90,23 @@ impl Group {
                 (numbers.next().flatten(), numbers.next().flatten())
             }
         };
-        // quota / period <= cpus, up to a thousandth for what engines round.
-        let within =
-            |quota: u64, period: u64| quota.saturating_mul(CPU_PERIOD_US) / period.max(1) <= quota_us(cpus) + 100;
-        let passed = applies && quota.zip(period).is_some_and(|(quota, period)| within(quota, period));
+        quota.zip(period).map(|(quota, period): (u64, u64)| quota.saturating_mul(CPU_PERIOD_US) / period.max(1))
+    }
+
+    pub(super) fn memory_proof(&self, memory_bytes: u64, applies: bool) -> Proof {
+        // The kernel rounds to pages.
+        let passed = applies && self.memory_limit().is_some_and(|limit| limit <= memory_bytes);
+        Proof::new("memory limit in force", passed, told(passed, format!("{} for all together", size(memory_bytes))))
+    }
+
+    pub(super) fn pids_proof(&self, pids: u64, applies: bool) -> Proof {
+        let passed = applies && self.pids_limit().is_some_and(|limit| limit <= pids);
+        Proof::new("process limit in force", passed, told(passed, format!("{pids} for all together")))
+    }
+
+    pub(super) fn cpus_proof(&self, cpus: f64, applies: bool) -> Proof {
+        // Up to a thousandth, for what engines round.
+        let passed = applies && self.cpu_limit_us().is_some_and(|limit| limit <= quota_us(cpus) + 100);
         Proof::new(CPU_PROOF, passed, told(passed, format!("{cpus} processors for all together")))
     }
 

@@ -76,26 +76,30 @@ pub(super) fn find(controller: Controller, mounts: &str, own: &str, enabled: imp
     places
 }
 
-/// The group of a process, and of all that stand above it the topmost one whose name holds `mark`.
-pub(super) fn marked(controller: Controller, pid: u32, mark: &str) -> Option<Place> {
-    let mounts = fs::read_to_string("/proc/self/mountinfo").ok()?;
-    let groups = fs::read_to_string(format!("/proc/{pid}/cgroup")).ok()?;
-    find_marked(controller, &mounts, &groups, mark).filter(|place| place.parent.is_dir())
+/// The groups of a container: from the topmost whose name holds `mark` down to the one that this process of it is in.
+pub(super) fn marked(controller: Controller, pid: u32, mark: &str) -> Vec<Place> {
+    let read = |path: &str| fs::read_to_string(path).unwrap_or_default();
+    let mut places =
+        find_marked(controller, &read("/proc/self/mountinfo"), &read(&format!("/proc/{pid}/cgroup")), mark);
+    places.retain(|place| place.parent.is_dir());
+    places
 }
 
 /// As [`marked`], from the texts of `/proc/self/mountinfo` and `/proc/<pid>/cgroup`.
-pub(super) fn find_marked(controller: Controller, mounts: &str, groups: &str, mark: &str) -> Option<Place> {
-    mounts.lines().filter_map(Mount::parse).find_map(|mount| {
+pub(super) fn find_marked(controller: Controller, mounts: &str, groups: &str, mark: &str) -> Vec<Place> {
+    let found = mounts.lines().filter_map(Mount::parse).find_map(|mount| {
         let version = match mount.kind {
             "cgroup" if mount.options.split(',').any(|option| option == controller.name()) => Version::V1,
             "cgroup2" => Version::V2,
             _ => return None,
         };
-        let group = Path::new(own_group(groups, version, controller)?);
+        let above: Vec<&Path> = Path::new(own_group(groups, version, controller)?).ancestors().collect();
         let is_marked = |path: &&Path| path.file_name().is_some_and(|name| name.to_string_lossy().contains(mark));
-        let topmost = group.ancestors().filter(is_marked).last()?;
-        Some(Place { version, parent: mount.resolve(topmost.to_str()?) })
-    })
+        let topmost = above.iter().rposition(is_marked)?;
+        let place = |path: &&Path| Some(Place { version, parent: mount.resolve(path.to_str()?) });
+        above[..=topmost].iter().rev().map(place).collect::<Option<Vec<_>>>()
+    });
+    found.unwrap_or_default()
 }
 
 /// The path of a process's group, as `/proc/self/cgroup` has it.

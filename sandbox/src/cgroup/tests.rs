@@ -48,20 +48,55 @@ fn a_mount_of_a_part_of_the_hierarchy_is_resolved() {
 }
 
 #[test]
-fn a_containers_group_is_the_topmost_with_its_name() {
+fn a_containers_groups_begin_with_the_topmost_of_its_name() {
     let find = |mounts: &str, groups: &str| {
-        find_marked(Controller::Memory, mounts, groups, "abc123").map(|place| place.parent.display().to_string())
+        let places = find_marked(Controller::Memory, mounts, groups, "abc123").into_iter();
+        places.map(|place| place.parent.display().to_string()).collect::<Vec<_>>()
     };
     let v1 = "31 30 0:27 / /sys/fs/cgroup/memory rw - cgroup cgroup rw,memory\n";
     let of_v1 = "4:memory:/libpod_parent/libpod-abc123\n1:cpu:/\n0::/\n";
-    assert_eq!(find(v1, of_v1).as_deref(), Some("/sys/fs/cgroup/memory/libpod_parent/libpod-abc123"));
+    assert_eq!(find(v1, of_v1), ["/sys/fs/cgroup/memory/libpod_parent/libpod-abc123"]);
     let v2 = "30 24 0:26 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n";
     let of_v2 = "0::/user.slice/libpod-abc123.scope/container\n";
-    assert_eq!(find(v2, of_v2).as_deref(), Some("/sys/fs/cgroup/user.slice/libpod-abc123.scope"));
+    let scope = "/sys/fs/cgroup/user.slice/libpod-abc123.scope";
+    assert_eq!(find(v2, of_v2), [scope.to_owned(), format!("{scope}/container")]);
     let nested = "0::/x/abc123/docker-abc123.scope/init.scope\n";
-    assert_eq!(find(v2, nested).as_deref(), Some("/sys/fs/cgroup/x/abc123"));
-    assert_eq!(find(v2, "0::/user.slice/other.scope\n"), None);
-    assert_eq!(find("", of_v2), None);
+    assert_eq!(find(v2, nested)[0], "/sys/fs/cgroup/x/abc123");
+    assert_eq!(find(v2, nested).len(), 3);
+    for (mounts, groups) in [(v2, "0::/user.slice/other.scope\n"), ("", of_v2), (v2, "")] {
+        assert!(find(mounts, groups).is_empty());
+    }
+}
+
+#[test]
+fn the_tightest_of_a_containers_groups_is_the_one_that_limits() {
+    let scope = tempfile::tempdir().unwrap();
+    let inner = scope.path().join("container");
+    std::fs::create_dir(&inner).unwrap();
+    let write = |dir: &Path, memory: &str, pids: &str, cpu: &str| {
+        for (file, text) in [("memory.max", memory), ("pids.max", pids), ("cpu.max", cpu)] {
+            std::fs::write(dir.join(file), text).unwrap();
+        }
+    };
+    let limits = Limits { memory_bytes: Some(1000), pids: 7, cpus: Some(0.5), ..Limits::default() };
+    let group = |dir: &Path| group::Group { version: Version::V2, dir: dir.to_path_buf() };
+    let groups = || vec![group(scope.path()), group(&inner)];
+    let watched = Watched { memory: groups(), pids: groups(), cpu: groups() };
+    let passed = || watched.proofs(&limits).iter().map(|proof| proof.passed).collect::<Vec<_>>();
+    // As crun with systemd leaves them.
+    write(scope.path(), "max", "3492", "max 100000");
+    write(&inner, "1000", "7", "50000 100000");
+    assert_eq!(passed(), [true; 3]);
+    write(&inner, "1001", "8", "60000 100000");
+    assert_eq!(passed(), [false; 3]);
+    // As runc leaves them.
+    write(scope.path(), "1000", "7", "50000 100000");
+    write(&inner, "max", "max", "max 100000");
+    assert_eq!(passed(), [true; 3]);
+    // Room is made where it is narrow, and nowhere else.
+    watched.raise_memory(2000).unwrap();
+    assert_eq!(std::fs::read_to_string(scope.path().join("memory.max")).unwrap(), "2000");
+    assert_eq!(std::fs::read_to_string(inner.join("memory.max")).unwrap(), "max");
 }
 
 #[test]

@@ -1,4 +1,7 @@
 //! The control groups of a container, which someone else made: read, and written only to give a microVM its room.
+//!
+//! They may be several, one in another, and which of them is limited differs: crun 1.8 with systemd leaves the scope that
+//! bears the container's name unlimited, and limits a group `container` in it.
 
 use std::io;
 
@@ -8,43 +11,56 @@ use crate::backend::Counters;
 use crate::limits::Limits;
 use crate::proof::Proof;
 
-/// The groups of one container; nothing where they cannot be seen from here.
+/// The groups of one container by controller, the outermost first; none where they cannot be seen from here.
 #[derive(Debug, Default)]
 pub(crate) struct Watched {
-    memory: Option<Group>,
-    pids: Option<Group>,
-    cpu: Option<Group>,
+    pub(super) memory: Vec<Group>,
+    pub(super) pids: Vec<Group>,
+    pub(super) cpu: Vec<Group>,
 }
 
 impl Watched {
-    /// Those of this process whose names hold the container's id.
+    /// Those of this process, from the one whose name holds the container's id.
     pub(crate) fn of(pid: u32, container_id: &str) -> Self {
         let find = |controller| {
-            let place = marked(controller, pid, container_id)?;
-            Some(Group { version: place.version, dir: place.parent })
+            let places = marked(controller, pid, container_id).into_iter();
+            places.map(|place| Group { version: place.version, dir: place.parent }).collect()
         };
         Self { memory: find(Controller::Memory), pids: find(Controller::Pids), cpu: find(Controller::Cpu) }
     }
 
     /// Allows more memory than its maker did.
     pub(crate) fn raise_memory(&self, memory_bytes: u64) -> io::Result<()> {
-        self.memory.as_ref().map_or(Ok(()), |group| group.raise_memory(memory_bytes))
+        let is_below = |group: &&Group| group.memory_limit().is_some_and(|limit| limit < memory_bytes);
+        self.memory.iter().filter(is_below).try_for_each(|group| group.raise_memory(memory_bytes))
     }
 
     pub(crate) fn counters(&self) -> Counters {
+        // Whether a group counts what happens in those below depends on the kernel, so they are not to be added up.
+        let most = |groups: &[Group], read: fn(&Group) -> u64| groups.iter().map(read).max().unwrap_or_default();
         Counters {
-            memory_kills: self.memory.as_ref().map_or(0, Group::memory_kills),
-            pids_refused: self.pids.as_ref().map_or(0, Group::pids_refused),
+            memory_kills: most(&self.memory, Group::memory_kills),
+            pids_refused: most(&self.pids, Group::pids_refused),
         }
     }
 
     /// What the kernel says about the limits; nothing when the groups cannot be seen at all.
     pub(crate) fn proofs(&self, limits: &Limits) -> Vec<Proof> {
-        let (Some(memory), Some(pids)) = (&self.memory, &self.pids) else { return Vec::new() };
+        let (Some(memory), Some(pids)) =
+            (tightest(&self.memory, Group::memory_limit), tightest(&self.pids, Group::pids_limit))
+        else {
+            return Vec::new();
+        };
         let mut proofs = vec![memory.memory_proof(limits.memory(), true), pids.pids_proof(limits.pids, true)];
         if let Some(cpus) = limits.cpus {
-            proofs.push(self.cpu.as_ref().map_or_else(no_cpu_group, |group| group.cpus_proof(cpus, true)));
+            let cpu = tightest(&self.cpu, Group::cpu_limit_us);
+            proofs.push(cpu.map_or_else(no_cpu_group, |group| group.cpus_proof(cpus, true)));
         }
         proofs
     }
+}
+
+/// The group whose limit holds.
+fn tightest(groups: &[Group], limit: fn(&Group) -> Option<u64>) -> Option<&Group> {
+    groups.iter().min_by_key(|group| limit(group).unwrap_or(u64::MAX))
 }

@@ -20,6 +20,8 @@ use crate::error::SandboxError;
 
 /// How long the engine may take to answer.
 pub(super) const ANSWER_TIME: Duration = Duration::from_secs(60);
+/// The same for making a container: rootless Podman copies an image when it is used for the first time.
+pub(super) const CREATE_TIME: Duration = Duration::from_secs(900);
 /// The client's own limit, above ours, so that ours is what is told.
 const CLIENT_SECONDS: u64 = 120;
 /// The oldest version of the API that has all we need (private cgroup namespaces).
@@ -111,10 +113,19 @@ pub(super) async fn ask<T>(
     what: &'static str,
     answer: impl Future<Output = Result<T, bollard::errors::Error>>,
 ) -> Result<T, SandboxError> {
-    match timeout(ANSWER_TIME, answer).await {
+    ask_within(ANSWER_TIME, what, answer).await
+}
+
+/// As [`ask`], for what has a time of its own.
+pub(super) async fn ask_within<T>(
+    time: Duration,
+    what: &'static str,
+    answer: impl Future<Output = Result<T, bollard::errors::Error>>,
+) -> Result<T, SandboxError> {
+    match timeout(time, answer).await {
         Ok(answer) => answer.map_err(|error| failure::explain(what, &error)),
         Err(_) => {
-            let detail = format!("no answer in {} s", ANSWER_TIME.as_secs());
+            let detail = format!("no answer in {} s", time.as_secs());
             Err(SandboxError::Engine { what, detail })
         }
     }

@@ -19,6 +19,7 @@ mod lifeline;
 mod mapping;
 mod meter;
 mod stale;
+mod start;
 
 use std::os::unix::fs::MetadataExt as _;
 use std::path::PathBuf;
@@ -26,18 +27,16 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use bollard::models::ContainerCreateBody;
-use bollard::query_parameters::{CreateContainerOptions, StartContainerOptions};
 
 use super::{Backend, Inside, LaunchPlan, Launched, host_kernel, masks};
 use crate::error::SandboxError;
 use crate::limits::CONTAINER_MEMORY_BYTES;
 use crate::proof::IsolationLevel;
-use attach::Attached;
 use create::{Parts, WORKSPACE_INSIDE};
-use engine::{Engine, ask};
-use lifeline::{ContainerLifeline, Unclaimed};
+use engine::Engine;
 use mapping::Mapping;
 use meter::ContainerMeter;
+use start::Running;
 
 /// What kind of container.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -55,13 +54,6 @@ impl Flavour {
             Self::Krun => "krun",
         }
     }
-}
-
-/// A started container.
-struct Running {
-    id: String,
-    pipes: Attached,
-    lifeline: ContainerLifeline,
 }
 
 /// Starts guests in containers.
@@ -171,49 +163,6 @@ impl Backend for PodmanBackend {
             inside,
             ready: Box::pin(async move { looking.look(&engine, &id, &limits, flavour).await }),
         })
-    }
-}
-
-impl PodmanBackend {
-    /// Creates a container, attaches to it and starts it, in the first of these ways that works.
-    async fn start(&self, parts: &Parts<'_>, mappings: &[Mapping]) -> Result<Running, SandboxError> {
-        let mut first_failure = None;
-        for (attempt, mapping) in mappings.iter().enumerate() {
-            match self.start_as(&Parts { mapping, ..*parts }, attempt).await {
-                Ok(started) => return Ok(started),
-                Err(error) => first_failure = first_failure.or(Some(error)),
-            }
-        }
-        let otherwise = || SandboxError::Start { backend: self.name(), detail: "no way to map the user".to_owned() };
-        match first_failure.unwrap_or_else(otherwise) {
-            // Docker: "Unknown runtime specified krun", later "unknown or invalid runtime name: krun".
-            SandboxError::Engine { detail, .. } if self.flavour == Flavour::Krun && detail.contains("runtime") => {
-                Err(SandboxError::KrunMissing { version: parts.engine.facts.version.clone(), detail })
-            }
-            error => Err(error),
-        }
-    }
-
-    async fn start_as(&self, parts: &Parts<'_>, attempt: usize) -> Result<Running, SandboxError> {
-        let docker = &parts.engine.docker;
-        let body = self.spoilt(create::body(parts)?, &parts.engine.socket);
-        let name = format!("retrace-{}-{attempt}", parts.plan.sandbox_id);
-        let options = CreateContainerOptions { name: Some(name), ..CreateContainerOptions::default() };
-        let id = ask("create the container", docker.create_container(Some(options), body)).await?.id;
-        let unclaimed = Unclaimed::new(parts.engine.clone(), id.clone());
-        let started = async {
-            let pipes = attach::attach(parts.engine, &id).await?;
-            let lifeline = ContainerLifeline::new(parts.engine.clone(), id.clone());
-            ask("start the container", docker.start_container(&id, None::<StartContainerOptions>)).await?;
-            Ok((pipes, lifeline))
-        };
-        match started.await {
-            Ok((pipes, lifeline)) => Ok(Running { id: unclaimed.claim(), pipes, lifeline }),
-            Err(error) => {
-                unclaimed.discard().await;
-                Err(error)
-            }
-        }
     }
 }
 

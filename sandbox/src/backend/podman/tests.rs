@@ -2,8 +2,11 @@
 //! They need an engine: without `RETRACE_CONTAINER_SOCKET` (`.ci/with-podman` sets it) there is nothing to break.
 
 use std::path::Path;
+use std::time::Duration;
 
 use bollard::models::ContainerCreateBody;
+use bollard::query_parameters::CreateContainerOptions;
+use bollard::{API_DEFAULT_VERSION, Docker};
 
 use super::engine::{Facts, Maker, socket_of};
 use super::*;
@@ -270,4 +273,33 @@ async fn stdout_is_taken_out_of_the_frames_and_nothing_else_is() {
     let broken = Err(std::io::Error::from(std::io::ErrorKind::ConnectionReset).into());
     assert!(!read(vec![broken]).await.1);
     assert_eq!(read(Vec::new()).await, (String::new(), true, String::new()));
+}
+
+/// An engine that makes a container in this many seconds, and what is made of it.
+async fn made_after(seconds: u64) -> Result<String, SandboxError> {
+    use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+    let dir = tempfile::tempdir().unwrap();
+    let socket = dir.path().join("engine.sock");
+    let listener = tokio::net::UnixListener::bind(&socket).unwrap();
+    let engine = tokio::spawn(async move {
+        let (mut stream, _) = listener.accept().await.unwrap();
+        stream.read_u8().await.unwrap();
+        // The clock stands still while anything else can go on.
+        let _ = tokio::time::timeout(Duration::from_secs(seconds), std::future::pending::<()>()).await;
+        let body = r#"{"Id":"abc","Warnings":[]}"#;
+        let head = "HTTP/1.1 201 Created\r\ncontent-type: application/json\r\ncontent-length:";
+        stream.write_all(format!("{head} {}\r\n\r\n{body}", body.len()).as_bytes()).await.unwrap();
+    });
+    let docker = Docker::connect_with_unix(socket.to_str().unwrap(), 120, API_DEFAULT_VERSION).unwrap();
+    let made = start::make(&docker, CreateContainerOptions::default(), ContainerCreateBody::default()).await;
+    engine.abort();
+    made
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_engine_that_has_to_prepare_an_image_is_waited_for_but_not_for_ever() {
+    assert_eq!(made_after(0).await.unwrap(), "abc");
+    assert_eq!(made_after(600).await.unwrap(), "abc");
+    let error = made_after(3_600).await.unwrap_err();
+    assert!(error.to_string().ends_with("cannot create the container: no answer in 900 s"), "{error}");
 }
