@@ -6,6 +6,7 @@ use crate::agent::AgentOrder;
 use crate::cli::exit::CliError;
 use crate::cli::flags::SettingFlags;
 use crate::cli::render::{clean, units};
+use crate::cli::view::View;
 use crate::config::{Config, similar};
 use retrace_events::payload::settings::{Budget, Settings};
 use std::fmt::Write as _;
@@ -88,7 +89,7 @@ impl Conversation<'_> {
     /// The session's limits and what is used of them, as lines.
     pub(super) fn limits(&self) -> String {
         let view = self.running.view.lock();
-        let Some(settings) = &view.state.settings else { return String::new() };
+        let settings = self.going_by(&view);
         let totals = &view.state.totals;
         let cost = totals.cost_microusd.saturating_add(totals.unknown_cost_microusd);
         let none = || "no limit".to_owned();
@@ -108,7 +109,12 @@ impl Conversation<'_> {
 
     fn setting(&self, of: impl Fn(&Settings) -> String) -> String {
         let view = self.running.view.lock();
-        clean::short(&view.state.settings.as_ref().map(of).unwrap_or_default(), 200)
+        clean::short(&of(self.going_by(&view)), 200)
+    }
+
+    /// The settings the session goes by. A new session's first event may not have come yet.
+    fn going_by<'a>(&'a self, view: &'a View) -> &'a Settings {
+        view.state.settings.as_ref().unwrap_or(&self.chat.settings)
     }
 
     /// Changes flags, and with them the settings of this session and of those that are begun later.
@@ -164,9 +170,7 @@ impl Conversation<'_> {
     /// The session's settings as they would be under `flags`, and what that changes.
     fn settings_with(&self, flags: &SettingFlags) -> Result<(Settings, Option<String>), CliError> {
         let config = Config::load(&self.chat.invocation.surroundings(flags))?;
-        let logged = self.running.view.lock().state.settings.clone();
-        // A new session's first event may not have come yet.
-        let logged = logged.unwrap_or_else(|| self.chat.settings.clone());
+        let logged = self.going_by(&self.running.view.lock()).clone();
         let resumed = config.resumed(&logged, &self.chat.setup.models)?;
         Ok((resumed.settings, resumed.why))
     }
