@@ -236,14 +236,11 @@ fn bind(source: &Path, place: &Path, options: &str) -> Result<String, SandboxErr
 fn tmpfs(parts: &Parts<'_>) -> HashMap<String, String> {
     let bytes = parts.plan.limits.tmp_bytes;
     let owner = tmpfs_owner(parts.engine.facts.maker, &parts.mapping.user);
-    let mut folders = HashMap::new();
-    for volume in &parts.image.volumes {
-        folders.insert(volume.clone(), format!("rw,exec,size={bytes},mode=1777{owner}"));
-    }
-    for dir in ["/tmp", "/var/tmp"] {
-        folders.insert(dir.to_owned(), format!("rw,exec,size={bytes},mode=1777{owner}"));
-    }
-    folders.insert(HOME_INSIDE.to_owned(), format!("rw,exec,size={bytes},mode=0777{owner}"));
+    let scratch = |mode: &str| format!("rw,exec,size={bytes},mode={mode}{owner}");
+    let volumes = parts.image.volumes.iter().map(String::as_str);
+    let mut folders: HashMap<String, String> =
+        volumes.chain(["/tmp", "/var/tmp"]).map(|folder| (folder.to_owned(), scratch("1777"))).collect();
+    folders.insert(HOME_INSIDE.to_owned(), scratch("0777"));
     folders.insert("/run".to_owned(), format!("rw,size={RUN_BYTES},mode=0755"));
     folders
 }

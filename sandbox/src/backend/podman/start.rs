@@ -38,13 +38,7 @@ impl PodmanBackend {
             }
         }
         let otherwise = || SandboxError::Start { backend: self.name(), detail: "no way to map the user".to_owned() };
-        match first_failure.unwrap_or_else(otherwise) {
-            // Docker: "Unknown runtime specified krun", later "unknown or invalid runtime name: krun".
-            SandboxError::Engine { detail, .. } if self.flavour == Flavour::Krun && detail.contains("runtime") => {
-                Err(SandboxError::KrunMissing { version: parts.engine.facts.version.clone(), detail })
-            }
-            error => Err(error),
-        }
+        Err(first_failure.unwrap_or_else(otherwise))
     }
 
     async fn start_as(&self, parts: &Parts<'_>, attempt: usize) -> Result<Running, SandboxError> {
@@ -52,7 +46,8 @@ impl PodmanBackend {
         let body = self.spoilt(create::body(parts)?, &parts.engine.socket);
         let name = format!("retrace-{}-{attempt}", parts.plan.sandbox_id);
         let options = CreateContainerOptions { name: Some(name), ..CreateContainerOptions::default() };
-        let id = make(docker, options, body).await?;
+        let without = |error| without_runtime(self.flavour, &parts.engine.facts.version, error);
+        let id = make(docker, options, body).await.map_err(without)?;
         let unclaimed = Unclaimed::new(parts.engine.clone(), id.clone());
         let started = async {
             let pipes = attach::attach(parts.engine, &id).await?;
@@ -86,4 +81,15 @@ pub(super) async fn make(
         }
     };
     Ok(made?.id)
+}
+
+/// What it means when a container could not be made: no runtime is run for that yet, so words about one say that the engine
+/// knows none of that name (Docker: "Unknown runtime specified krun", later "unknown or invalid runtime name: krun").
+pub(super) fn without_runtime(flavour: Flavour, version: &str, error: SandboxError) -> SandboxError {
+    match error {
+        SandboxError::Engine { detail, .. } if flavour == Flavour::Krun && detail.contains("runtime") => {
+            SandboxError::KrunMissing { version: version.to_owned(), detail }
+        }
+        error => error,
+    }
 }

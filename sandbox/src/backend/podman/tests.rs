@@ -303,3 +303,14 @@ async fn an_engine_that_has_to_prepare_an_image_is_waited_for_but_not_for_ever()
     let error = made_after(3_600).await.unwrap_err();
     assert!(error.to_string().ends_with("cannot create the container: no answer in 900 s"), "{error}");
 }
+
+#[test]
+fn only_a_microvm_that_cannot_be_made_for_want_of_a_runtime_wants_one() {
+    let engine = |detail: &str| SandboxError::Engine { what: "create the container", detail: detail.to_owned() };
+    let explained = |flavour, detail| start::without_runtime(flavour, "20.10", engine(detail));
+    for unknown in ["Unknown runtime specified krun", "unknown or invalid runtime name: krun"] {
+        assert!(matches!(explained(Flavour::Krun, unknown), SandboxError::KrunMissing { .. }), "{unknown}");
+        assert!(matches!(explained(Flavour::Container, unknown), SandboxError::Engine { .. }), "{unknown}");
+    }
+    assert!(matches!(explained(Flavour::Krun, "no space left on device"), SandboxError::Engine { .. }));
+}
