@@ -275,7 +275,9 @@ impl Running {
     }
 
     fn result(&self, end: ExecEnd) -> ExecResult {
-        let mut limits_hit = limits_hit(&end, &self.limits, self.before, self.sandbox.counters());
+        let after = self.sandbox.counters();
+        self.sandbox.link().tell(after);
+        let mut limits_hit = limits_hit(&end, &self.limits, self.before, after);
         limits_hit.extend(self.watched.as_ref().is_some_and(Watched::was_hit).then_some(LimitHit::Disk));
         ExecResult {
             code: end.code,

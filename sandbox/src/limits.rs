@@ -9,6 +9,8 @@ const GIB: u64 = 1024 * MIB;
 pub(crate) const PROCESS_MEMORY_BYTES: u64 = 4 * GIB;
 /// Memory of containers and microVMs when nothing else is said.
 pub(crate) const CONTAINER_MEMORY_BYTES: u64 = 512 * MIB;
+/// All folders in memory are at most two and a half such parts of it together.
+const TMP_SHARE: u64 = 4;
 /// The fewest and the most processors that can be asked for.
 const CPUS: (f64, f64) = (0.01, 4096.0);
 
@@ -31,7 +33,7 @@ pub struct Limits {
     pub open_files: u64,
     /// What commands may add to the workspace since the sandbox began, in bytes; `None` is no limit.
     pub disk_bytes: Option<u64>,
-    /// Size of `/tmp`, and of the home folder, in bytes.
+    /// Size of `/tmp`, and of the home folder, in bytes; a quarter of the memory at most, in which they are kept.
     pub tmp_bytes: u64,
     /// Output of a command that does not ask for another bound, in bytes.
     pub output_bytes: u64,
@@ -66,7 +68,10 @@ impl Limits {
     /// The same with everything said that was left to the backend, and nothing out of bounds.
     pub(crate) fn settled(&self, default_memory_bytes: u64) -> Self {
         let cpus = self.cpus.filter(|cpus| cpus.is_finite()).map(|cpus| cpus.clamp(CPUS.0, CPUS.1));
-        Self { memory_bytes: Some(self.memory_bytes.unwrap_or(default_memory_bytes)), cpus, ..self.clone() }
+        let memory_bytes = self.memory_bytes.unwrap_or(default_memory_bytes);
+        // What belongs to no process cannot be got back by killing one: full folders would end the sandbox.
+        let tmp_bytes = self.tmp_bytes.min(memory_bytes / TMP_SHARE);
+        Self { memory_bytes: Some(memory_bytes), tmp_bytes, cpus, ..self.clone() }
     }
 
     /// The memory of everything together, in bytes.

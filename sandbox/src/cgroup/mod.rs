@@ -3,11 +3,13 @@
 //! Versions 1 and 2 both exist in the wild; whichever is writable is used, each controller on its own. Without one the
 //! caller falls back to limits per process. Groups that a dead program left behind are removed by the next one.
 
+mod alarm;
 mod group;
 mod place;
 mod stale;
 mod watched;
 
+pub(crate) use alarm::Alarm;
 pub(crate) use stale::{owner_is_gone, owner_mark, start_ticks};
 pub(crate) use watched::Watched;
 

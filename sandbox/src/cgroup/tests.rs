@@ -131,6 +131,37 @@ fn counters_are_read_by_key() {
 }
 
 #[tokio::test]
+async fn the_alarm_rings_when_memory_runs_out() {
+    let mut cgroup = Cgroup::create(&Limits { memory_bytes: Some(32 << 20), ..Limits::default() });
+    if rustix::process::geteuid().is_root() {
+        assert!(cgroup.limits_memory());
+    }
+    if let Some(group) = &cgroup.memory {
+        let watched = Watched { memory: vec![group.clone()], ..Watched::default() };
+        let alarm = watched.alarm().unwrap();
+        let mut command = tokio::process::Command::new("sh");
+        command.args(["-c", "read go; head -c 100000000 /dev/zero | tail"]).kill_on_drop(true);
+        let mut child = command.stdin(std::process::Stdio::piped()).spawn().unwrap();
+        cgroup.doors().unwrap().admit(child.id().unwrap()).unwrap();
+        assert!(futures::FutureExt::now_or_never(alarm.rings()).is_none(), "there is room yet");
+        tokio::io::AsyncWriteExt::write_all(child.stdin.as_mut().unwrap(), b"go\n").await.unwrap();
+        let counted = async {
+            while watched.counters().memory_kills == 0 {
+                alarm.rings().await.unwrap();
+                if alarm.is_early() {
+                    while watched.counters().memory_kills == 0 {
+                        tokio::task::yield_now().await;
+                    }
+                }
+            }
+        };
+        tokio::time::timeout(Duration::from_secs(60), counted).await.expect("it rings");
+        child.wait().await.unwrap();
+    }
+    cgroup.remove().await;
+}
+
+#[tokio::test]
 async fn a_real_group_limits_counts_and_goes() {
     let limits = Limits { pids: 3, ..Limits::default() };
     let mut cgroup = Cgroup::create(&limits);

@@ -5,6 +5,7 @@
 
 use std::io;
 
+use super::alarm::Alarm;
 use super::group::{Group, no_cpu_group};
 use super::place::{Controller, marked};
 use crate::backend::Counters;
@@ -29,6 +30,13 @@ impl Watched {
         Self { memory: find(Controller::Memory), pids: find(Controller::Pids), cpu: find(Controller::Cpu) }
     }
 
+    /// As of a container whose group, of version 2, is this folder.
+    #[cfg(test)]
+    pub(crate) fn at(dir: &std::path::Path) -> Self {
+        let group = Group { version: super::place::Version::V2, dir: dir.to_path_buf() };
+        Self { memory: vec![group], ..Self::default() }
+    }
+
     /// Allows more memory than its maker did.
     pub(crate) fn raise_memory(&self, memory_bytes: u64) -> io::Result<()> {
         let is_below = |group: &&Group| group.memory_limit().is_some_and(|limit| limit < memory_bytes);
@@ -42,6 +50,19 @@ impl Watched {
             memory_kills: most(&self.memory, Group::memory_kills),
             pids_refused: most(&self.pids, Group::pids_refused),
         }
+    }
+
+    /// Rings when memory runs out in any of them; none where that cannot be told.
+    pub(crate) fn alarm(&self) -> Option<Alarm> {
+        // The kernel tells of a group together with those around it that are full.
+        let innermost = self.memory.last()?;
+        let told = |error: &io::Error| tracing::debug!(%error, "no word of the kernel when memory runs out");
+        Alarm::of(innermost).inspect_err(told).ok()
+    }
+
+    /// False once they have been removed.
+    pub(crate) fn exist(&self) -> bool {
+        self.memory.iter().all(|group| group.dir.exists())
     }
 
     /// What the kernel says about the limits; nothing when the groups cannot be seen at all.

@@ -20,7 +20,7 @@ use retrace_guest::message::{Hello, Request, Response};
 use tokio::runtime::Handle;
 use tokio::sync::{Notify, mpsc, watch};
 
-use crate::backend::{Lifeline, Meter};
+use crate::backend::{Counters, Lifeline, Meter};
 use crate::error::{GoneReport, SandboxError};
 use frames::Outgoing;
 use heartbeat::Pulse;
@@ -51,6 +51,8 @@ struct Shared {
     /// Nothing will be written any more.
     hung_up: Notify,
     pulse: Pulse,
+    /// Kills for want of memory that a command's result has told already: they are not what the guest ended of.
+    told_memory_kills: AtomicU64,
     /// True when the guest is gone and nothing of it is left on the host.
     cleaned_up: watch::Sender<bool>,
 }
@@ -135,6 +137,11 @@ impl Link {
     /// How the guest ended, if it did.
     pub(crate) fn gone_now(&self) -> Option<GoneReport> {
         self.shared.lock().gone.clone()
+    }
+
+    /// Says that a command's result tells of everything up to these numbers.
+    pub(crate) fn tell(&self, counters: Counters) {
+        self.shared.told_memory_kills.fetch_max(counters.memory_kills, Ordering::Relaxed);
     }
 
     /// Says that the guest's end is wanted from here on.

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 use std::sync::Arc;
-use std::sync::atomic::AtomicU64;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -18,7 +18,6 @@ use tokio::time::timeout;
 use super::frames::{self, Outgoing};
 use super::heartbeat::{self, Pulse};
 use super::{Calls, Connected, Keeper, Link, OUTGOING_FRAMES, Shared};
-use crate::backend::Counters;
 use crate::error::{GoneReport, SandboxError};
 use crate::limits::LimitHit;
 
@@ -58,15 +57,15 @@ pub(crate) async fn connect(
         kill: Notify::new(),
         hung_up: Notify::new(),
         pulse: Pulse::default(),
+        told_memory_kills: AtomicU64::new(keeper.meter.read().memory_kills),
         cleaned_up: watch::Sender::new(false),
     });
     tokio::spawn(write_all(stdin, waiting, Arc::clone(&shared)));
     let for_reader = Arc::clone(&shared);
-    let before = keeper.meter.read();
     let for_pings = outgoing.downgrade();
     tokio::spawn(async move {
         let reason = read_all(stdout, &for_reader, for_pings).await;
-        bury(&for_reader, &mut keeper, stderr, reason, before).await;
+        bury(&for_reader, &mut keeper, stderr, reason).await;
     });
     let link = Link { outgoing, shared, next_id: AtomicU64::new(1), runtime: Handle::current() };
     Ok(Connected { link: Arc::new(link), hello })
@@ -171,13 +170,9 @@ fn dispatch(frame: Frame, shared: &Shared) -> Result<(), String> {
 }
 
 /// Finds out how the guest ended, tells everyone who waits, and removes what is left.
-async fn bury(
-    shared: &Shared,
-    keeper: &mut Keeper,
-    stderr: JoinHandle<String>,
-    reason: Option<String>,
-    before: Counters,
-) {
+async fn bury(shared: &Shared, keeper: &mut Keeper, stderr: JoinHandle<String>, reason: Option<String>) {
+    // First of all: with a container that has ended an engine removes what counts in it.
+    let memory_kills = keeper.meter.read().memory_kills;
     if reason.is_some() {
         keeper.lifeline.kill();
     }
@@ -189,7 +184,7 @@ async fn bury(
         }
     };
     let stderr_tail = timeout(END_TIME, stderr).await.ok().and_then(Result::ok).unwrap_or_default();
-    let memory_ran_out = keeper.meter.read().memory_kills > before.memory_kills;
+    let memory_ran_out = memory_kills > shared.told_memory_kills.load(Ordering::Relaxed);
     let report = {
         let mut calls = shared.lock();
         let detail = if calls.closing { "it was shut down".to_owned() } else { reason.unwrap_or(end) };

@@ -178,6 +178,16 @@ async fn the_end_of_the_guest_is_told_to_all_with_its_reason() {
 }
 
 #[tokio::test]
+async fn kills_that_a_result_has_told_are_not_the_guests_end() {
+    let (link, fake) = link().await;
+    let mut call = Call::start(&link, &Request::Ping).await.unwrap();
+    fake.meter.0.store(2, Ordering::Relaxed);
+    link.tell(fake.meter.read());
+    drop(fake);
+    assert_eq!(gone(&call.next().await.unwrap_err()).limit, None);
+}
+
+#[tokio::test]
 async fn a_dropped_call_is_killed_and_forgotten() {
     let (link, mut fake) = link().await;
     let call = Call::start(&link, &Request::Ping).await.unwrap();

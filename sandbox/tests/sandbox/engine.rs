@@ -14,7 +14,12 @@ pub(crate) struct Container {
 }
 
 pub(crate) fn socket() -> String {
-    std::env::var("RETRACE_CONTAINER_SOCKET").expect("run by .ci/with-podman")
+    std::env::var("RETRACE_CONTAINER_SOCKET").unwrap_or_else(|_| {
+        // Where systemd has it.
+        let uid = rustix::process::geteuid();
+        let folder = if uid.is_root() { "/run".to_owned() } else { format!("/run/user/{uid}") };
+        format!("{folder}/podman/podman.sock")
+    })
 }
 
 pub(crate) async fn connect() -> Docker {

@@ -52,6 +52,19 @@ async fn files_in_memory_are_bounded() {
 }
 
 #[tokio::test]
+async fn full_folders_leave_room_for_commands() {
+    let place = Place::new();
+    let sandbox = place.start_with(Limits { memory_bytes: Some(128 * MIB), ..Limits::default() }).await;
+    for dir in ["/tmp", "/var/tmp", "$HOME", "/dev/shm"] {
+        let output = shell(&sandbox, &format!("head -c 200000000 /dev/zero > {dir}/big")).await;
+        assert!(text(&output.stderr).contains("No space left"), "{dir}: {}", text(&output.stderr));
+        assert!(output.result.limits_hit.is_empty(), "{dir}: {:?}", output.result);
+    }
+    assert_eq!(prints(&sandbox, "python3 -c 'print(len(bytearray(20_000_000)))'").await, "20000000");
+    sandbox.shutdown().await;
+}
+
+#[tokio::test]
 async fn a_fork_bomb_is_contained() {
     let place = Place::new();
     let sandbox = place.start_with(Limits { pids: 64, ..Limits::default() }).await;

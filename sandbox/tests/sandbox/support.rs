@@ -73,6 +73,12 @@ pub(crate) fn limits_the_whole() -> bool {
     !on_process() || as_root()
 }
 
+/// Whether the kernel tells this user when a container of someone else's runs out of memory: version 1 tells root only, and
+/// an engine may have removed the numbers before anyone reads them.
+pub(crate) fn hears_of_memory() -> bool {
+    as_root() || !Path::new("/sys/fs/cgroup/memory/cgroup.event_control").exists()
+}
+
 pub(crate) async fn run(sandbox: &Sandbox, request: ExecRequest) -> ExecOutput {
     sandbox.exec(request).await.unwrap().output().await.unwrap_or_else(|error| panic!("{error}"))
 }

@@ -75,6 +75,7 @@ impl<'a> Pump<'a> {
         id: u64,
         spec: &ExecSpec,
         mailbox: &'a Mailbox,
+        before: Stopped,
         launched: Launched,
         started: Instant,
     ) -> Self {
@@ -95,7 +96,7 @@ impl<'a> Pump<'a> {
             remains: Remains::Unknown,
             ended: false,
             stdin_part: Vec::new(),
-            before: Stopped::now(),
+            before,
             end: ExecEnd::default(),
         }
     }

@@ -236,11 +236,12 @@ fn bind(source: &Path, place: &Path, options: &str) -> Result<String, SandboxErr
 fn tmpfs(parts: &Parts<'_>) -> HashMap<String, String> {
     let bytes = parts.plan.limits.tmp_bytes;
     let owner = tmpfs_owner(parts.engine.facts.maker, &parts.mapping.user);
-    let scratch = |mode: &str| format!("rw,exec,size={bytes},mode={mode}{owner}");
-    let volumes = parts.image.volumes.iter().map(String::as_str);
+    let scratch = |bytes: u64, mode: &str| format!("rw,exec,size={bytes},mode={mode}{owner}");
+    let small = parts.image.volumes.iter().map(String::as_str).chain(["/var/tmp"]);
     let mut folders: HashMap<String, String> =
-        volumes.chain(["/tmp", "/var/tmp"]).map(|folder| (folder.to_owned(), scratch("1777"))).collect();
-    folders.insert(HOME_INSIDE.to_owned(), scratch("0777"));
+        small.map(|folder| (folder.to_owned(), scratch(bytes / 4, "1777"))).collect();
+    folders.insert("/tmp".to_owned(), scratch(bytes, "1777"));
+    folders.insert(HOME_INSIDE.to_owned(), scratch(bytes, "0777"));
     folders.insert("/run".to_owned(), format!("rw,size={RUN_BYTES},mode=0755"));
     folders
 }

@@ -4,17 +4,19 @@
 //! where they cannot be found.
 
 use std::fs;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use bollard::query_parameters::{InspectContainerOptions, StatsOptions};
 use futures::StreamExt as _;
 use retrace_guest::message::ExecLimits;
-use tokio::time::timeout;
+use tokio::task::JoinSet;
+use tokio::time::{Instant, sleep, timeout};
 
 use super::Flavour;
 use super::engine::{ANSWER_TIME, Engine, ask};
 use crate::backend::{Counters, Meter};
-use crate::cgroup::Watched;
+use crate::cgroup::{Alarm, Watched};
 use crate::error::SandboxError;
 use crate::limits::{Limits, size};
 use crate::proof::Proof;
@@ -22,15 +24,33 @@ use crate::proof::Proof;
 /// What the process of a microVM needs besides its guest's memory, in bytes (about 60 MB were seen).
 const MONITOR_BYTES: u64 = 128 * 1024 * 1024;
 
+/// How long the kernel may take from running out of memory to having killed for it, and how often that is looked for.
+const KILL_TIME: Duration = Duration::from_secs(1);
+const KILL_PAUSE: Duration = Duration::from_millis(1);
+
 #[derive(Debug, Default)]
 pub(super) struct ContainerMeter {
-    seen: Mutex<Seen>,
+    seen: Arc<Mutex<Seen>>,
+    /// Reads when memory has run out: nothing can be read any more when the container is gone.
+    reader: Mutex<JoinSet<()>>,
 }
 
 #[derive(Debug, Default)]
 struct Seen {
     groups: Watched,
     proofs: Vec<Proof>,
+    /// The highest counters so far.
+    counters: Counters,
+}
+
+impl Seen {
+    fn read(&mut self) -> Counters {
+        let now = self.groups.counters();
+        let Counters { memory_kills, pids_refused } = &mut self.counters;
+        *memory_kills = now.memory_kills.max(*memory_kills);
+        *pids_refused = now.pids_refused.max(*pids_refused);
+        self.counters
+    }
 }
 
 impl ContainerMeter {
@@ -63,7 +83,7 @@ impl ContainerMeter {
             // The groups carry the container's name, so the number means the same process here as to the engine.
             proofs.extend(pid.and_then(unprivileged));
         }
-        *self.seen.lock().unwrap_or_else(PoisonError::into_inner) = Seen { groups, proofs };
+        self.watch(groups, proofs);
         Ok(ExecLimits {
             max_output_bytes: Some(limits.output_bytes),
             processes: None,
@@ -74,15 +94,41 @@ impl ContainerMeter {
             open_files: Some(limits.open_files),
         })
     }
+
+    fn watch(&self, groups: Watched, proofs: Vec<Proof>) {
+        let alarm = groups.alarm();
+        *locked(&self.seen) = Seen { groups, proofs, counters: Counters::default() };
+        if let Some(alarm) = alarm {
+            locked(&self.reader).spawn(read_at(alarm, Arc::clone(&self.seen)));
+        }
+    }
 }
 
 impl Meter for ContainerMeter {
     fn read(&self) -> Counters {
-        self.seen.lock().unwrap_or_else(PoisonError::into_inner).groups.counters()
+        locked(&self.seen).read()
     }
 
     fn proofs(&self) -> Vec<Proof> {
-        self.seen.lock().unwrap_or_else(PoisonError::into_inner).proofs.clone()
+        locked(&self.seen).proofs.clone()
+    }
+}
+
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Reads the counters whenever the alarm rings, as long as there are any.
+async fn read_at(alarm: Alarm, seen: Arc<Mutex<Seen>>) {
+    while alarm.rings().await.is_ok() {
+        let before = locked(&seen).counters;
+        let until = Instant::now() + KILL_TIME;
+        while locked(&seen).read() == before && alarm.is_early() && Instant::now() < until {
+            if !locked(&seen).groups.exist() {
+                return;
+            }
+            sleep(KILL_PAUSE).await;
+        }
     }
 }
 
@@ -123,3 +169,7 @@ fn unprivileged(pid: u32) -> Option<Proof> {
     let uid = uids.split_ascii_whitespace().next().unwrap_or_default();
     Some(Proof::new("without rights on the host", passed, format!("uid {uid}, capabilities {capabilities}")))
 }
+
+#[cfg(test)]
+#[path = "meter_tests.rs"]
+mod tests;
